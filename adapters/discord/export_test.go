@@ -1,0 +1,16 @@
+package discord
+
+import "time"
+
+// NewQuick is New with short pauses, for tests with a real socket.
+func NewQuick(config Config) (*Adapter, error) {
+	times := defaultTiming()
+	times.room = time.Second
+	times.flush = 2 * time.Millisecond
+	times.retry = pauses{2 * time.Millisecond, 20 * time.Millisecond}
+	times.renew = pauses{time.Millisecond, 4 * time.Millisecond}
+	times.offer = pauses{time.Millisecond, 10 * time.Millisecond}
+	times.invalid = pauses{time.Millisecond, 5 * time.Millisecond}
+	times.identify = time.Millisecond
+	return newAdapter(config, times)
+}

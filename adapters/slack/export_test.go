@@ -1,0 +1,14 @@
+package slack
+
+import "time"
+
+// NewQuick is New with pauses for tests: failures are tried again soon.
+func NewQuick(config Config) (*Adapter, error) {
+	times := defaultTiming()
+	times.retry = pauses{5 * time.Millisecond, 50 * time.Millisecond}
+	times.offer = pauses{5 * time.Millisecond, 50 * time.Millisecond}
+	times.opens, times.burst = 50*time.Millisecond, 3
+	times.second, times.settled = 30*time.Millisecond, 300*time.Millisecond
+	times.hello, times.silence = 2*time.Second, 2*time.Second
+	return newAdapter(config, times)
+}

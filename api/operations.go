@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley/adapters"
+)
+
+// ErrStopping is what Operations return, wrapped or bare, while the gateway
+// stops and takes nothing in any more.
+var ErrStopping = errors.New("the gateway is stopping; try again in a moment")
+
+// Operations is what the API asks of the gateway besides reading the store.
+// All methods may be called from any goroutine, and may return [ErrStopping]
+// and what sessions.Store returns.
+type Operations interface {
+	// Say takes in one message of a web, cli or api surface, by the same way
+	// an adapter's event goes: identity, routing, session. It returns when
+	// the message is durable.
+	Say(ctx context.Context, message Say) (Said, error)
+	// Stop asks the running turn of a session to stop; false: none runs.
+	Stop(ctx context.Context, session string) (bool, error)
+	// Readiness reports each part's health, in a stable order, without I/O
+	// that could hang: at most a second.
+	Readiness(ctx context.Context) []PartHealth
+}
+
+// Say is one message to be taken in.
+type Say struct {
+	Key     string           // idempotency key, unique within Surface; empty: none
+	Surface adapters.Surface // where it is said, and where the answer can be read
+	// Session says it in this session instead of the surface's current one.
+	Session   string
+	Sender    adapters.Sender
+	Text      string // ≤ TextMax bytes
+	Workspace string
+	Append    bool // store without asking for an answer
+}
+
+// TextMax is the longest text of one message the API takes, in bytes.
+const TextMax = 64 << 10
+
+// Said is what became of a [Say].
+type Said struct {
+	Session string // empty where a command or refusal touched none
+	Seq     int64  // of the message's entry; 0: none was stored
+	Reason  string // routing's reason code
+	// Reply is the gateway's own answer to a command, or the one line of a
+	// refusal, as Markdown. It is not part of the log.
+	Reply     string
+	Turn      bool // an answer will be written to the session's log
+	Duplicate bool
+}
+
+// PartHealth is the state of one part of the gateway for /readyz.
+type PartHealth struct {
+	Name    string    `json:"name"` // store, model, telegram:123, …
+	OK      bool      `json:"ok"`
+	State   string    `json:"state"`
+	Problem string    `json:"problem,omitempty"` // one line with the remedy
+	Since   time.Time `json:"since,omitzero"`
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package bot
+
+// raceDetector makes everything here several times slower.
+const raceDetector = true

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"parley/adapters"
+	"parley/bot"
+	"parley/cmd/gateway/client"
+	"parley/cmd/gateway/config"
+	"parley/cmd/gateway/logging"
+	"parley/cmd/gateway/terminal"
+	"parley/internal/secret"
+	"parley/sessions"
+)
+
+// Files of the chat in the data folder, and the name it has unless told.
+const (
+	historyFile    = "chat-history"
+	lastNameFile   = "chat-last"
+	chatLogFile    = "chat.log"
+	sessionDefault = "main"
+	tokenFileMax   = 4096
+)
+
+// chatGrace is how long who leaves a chat waits for a running answer; then the
+// turn is handed back, and runs again when a gateway does.
+const chatGrace = 2 * time.Second
+
+var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+
+type chatFlags struct {
+	*common
+	session   string
+	last      bool // --continue
+	url       string
+	tokenFile string
+}
+
+func (p *program) chatCommand(flags *common) *cobra.Command {
+	chat := chatFlags{common: flags}
+	command := &cobra.Command{
+		Use: "chat", Short: "Talk to the agent here in the terminal",
+		Long: "Talk to the agent here in the terminal. In a pipe, every line is one message and its answer is printed.\n" +
+			"A gateway that runs here is used; otherwise one is started for the time of the chat, without platforms.",
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return p.chat(command.Context(), chat) },
+	}
+	command.Flags().StringVar(&chat.session, "session", "", "name of the conversation (default: "+sessionDefault+")")
+	command.Flags().BoolVar(&chat.last, "continue", false, "go on with the conversation that was used last")
+	command.Flags().StringVar(&chat.url, "url", "", "address of a gateway that runs elsewhere")
+	command.Flags().StringVar(&chat.tokenFile, "token-file", "", "file that holds its token (default: GATEWAY_TOKEN)")
+	command.MarkFlagsMutuallyExclusive("session", "continue")
+	return command
+}
+
+func (p *program) chat(ctx context.Context, flags chatFlags) error {
+	loaded, err := p.load(flags.common)
+	if err != nil {
+		return err
+	}
+	for _, warning := range loaded.Warnings {
+		fmt.Fprintln(p.err, "gateway: "+logging.Visible(warning))
+	}
+	data := loaded.Config.Data
+	if err := makeDataFolder(data); err != nil {
+		return err
+	}
+	name, err := chatName(flags, data)
+	if err != nil {
+		return err
+	}
+	if err := keepName(data, name); err != nil {
+		return err
+	}
+	hold := func(ctx context.Context, c *client.Client, welcome string) error {
+		return p.holdTidily(ctx, c, name, data, welcome, flags.asJSON)
+	}
+	if flags.url != "" {
+		return p.chatElsewhere(ctx, flags, loaded.Config, hold)
+	}
+	return p.chatHere(ctx, loaded.Config, hold)
+}
+
+// chatName is the conversation's name.
+func chatName(flags chatFlags, data string) (string, error) {
+	path := filepath.Join(data, lastNameFile)
+	name := flags.session
+	if flags.last {
+		content, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("cannot read which conversation was used last: %w", err)
+		}
+		name = strings.TrimSpace(string(content))
+	}
+	if name == "" {
+		name = sessionDefault
+	}
+	if !sessionName.MatchString(name) {
+		return "", fmt.Errorf("%q cannot be the name of a conversation; use up to 100 letters, digits and ._-", name)
+	}
+	return name, nil
+}
+
+// keepName makes a name the one used last.
+func keepName(data, name string) error {
+	if err := os.WriteFile(filepath.Join(data, lastNameFile), []byte(name+"\n"), 0o600); err != nil {
+		return fmt.Errorf("cannot keep which conversation is used: %w", err)
+	}
+	return nil
+}
+
+type holdFunc func(ctx context.Context, c *client.Client, welcome string) error
+
+func (p *program) chatElsewhere(ctx context.Context, flags chatFlags, c config.Config, hold holdFunc) error {
+	token := c.HTTP.Token
+	if flags.tokenFile != "" {
+		content, err := os.ReadFile(flags.tokenFile)
+		if err != nil {
+			return fmt.Errorf("cannot read the token: %w; check --token-file", err)
+		}
+		if len(content) > tokenFileMax {
+			return fmt.Errorf("%s is too large to be a token; check --token-file", flags.tokenFile)
+		}
+		token = secret.New(strings.TrimSpace(string(content)))
+	}
+	return withClient(ctx, flags.url, token, "", hold)
+}
+
+func withClient(ctx context.Context, address string, token secret.String, welcome string, hold holdFunc) error {
+	c, err := client.New(address, token)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return hold(ctx, c, welcome)
+}
+
+// chatHere uses the gateway that runs on this machine, or starts one.
+func (p *program) chatHere(ctx context.Context, c config.Config, hold holdFunc) error {
+	running, found, err := p.running(ctx, c.Data)
+	if err != nil {
+		return err
+	}
+	if found {
+		return withClient(ctx, running.Address, running.secret(), "", hold)
+	}
+	log, closeLog, err := p.chatLog(c)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	g, err := openGateway(ctx, setup{config: alone(c), version: p.version, log: log, grace: chatGrace})
+	if errors.Is(err, sessions.ErrLocked) {
+		return fmt.Errorf("%w, and its %s does not say where it can be reached", err, filepath.Join(c.Data, runFileName))
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.chatWith(ctx, g, hold), g.close())
+}
+
+// running finds the gateway that runs on this machine and answers.
+func (p *program) running(ctx context.Context, data string) (file runFile, found bool, err error) {
+	file, found, err = readRunFile(data)
+	if err != nil || !found {
+		return file, false, err
+	}
+	c, err := client.New(file.Address, file.secret())
+	if err != nil {
+		return file, false, err
+	}
+	defer c.Close()
+	return file, c.Alive(ctx) == nil, nil // one that was killed leaves its file behind
+}
+
+// alone is the configuration of a gateway for one chat: no platforms, and a
+// port that nobody else knows.
+func alone(c config.Config) config.Config {
+	c.Telegram.Token, c.Discord.Token, c.Slack = secret.String{}, secret.String{}, config.Slack{}
+	c.HTTP = config.HTTP{Listen: "127.0.0.1:0", Token: secret.New(rand.Text())}
+	return c
+}
+
+// chatWith runs a gateway for the time of a chat.
+func (p *program) chatWith(ctx context.Context, g *gateway, hold holdFunc) error {
+	if p.started != nil {
+		p.started(g)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var serving errgroup.Group
+	serving.Go(func() error { return g.run(ctx) })
+	err := withClient(ctx, g.address(), g.token, g.hint(), hold)
+	stop()
+	return errors.Join(err, serving.Wait())
+}
+
+// chatLog is where the gateway of a chat logs: the chat has the screen.
+func (p *program) chatLog(c config.Config) (log *slog.Logger, closeLog func(), err error) {
+	file, err := os.OpenFile(filepath.Join(c.Data, chatLogFile), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot write the chat's log: %w", err)
+	}
+	options := logging.Options{Level: level(c.Log.Level), JSON: c.Log.Format == config.FormatJSON, Text: c.Log.Text}
+	return logging.New(file, options), func() { _ = file.Close() }, nil
+}
+
+// hold holds the conversation: on a terminal with everything it can do, else
+// line by line.
+func (p *program) hold(ctx context.Context, c *client.Client, name, data, welcome string, asJSON bool) error {
+	chat := terminal.Chat{Client: c, Name: name, Sender: client.Sender{ID: bot.LocalOwner(adapters.CLI), Name: userName()}}
+	c.From(adapters.Surface{Platform: adapters.CLI, Account: adapters.Local, Chat: name})
+	if asJSON || !p.isTerminal(p.in) || !p.isTerminal(p.out) {
+		return terminal.Plain(ctx, chat, p.in, p.out, asJSON)
+	}
+	history, err := terminal.OpenHistory(filepath.Join(data, historyFile))
+	if err != nil {
+		return err
+	}
+	width, height := size(p.out)
+	return terminal.Run(ctx, chat, terminal.Options{
+		In: p.in, Out: p.out, Environ: p.environ, Color: p.color(p.out), Width: width, Height: height,
+		History: history, Welcome: welcome,
+	})
+}
+
+func userName() string {
+	if person, err := user.Current(); err == nil {
+		return person.Username
+	}
+	return ""
+}

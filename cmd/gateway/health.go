@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"parley/api"
+	"parley/cmd/gateway/client"
+)
+
+// healthTimeout bounds the answer to a health check.
+const healthTimeout = 5 * time.Second
+
+func (p *program) healthCommand(flags *common) *cobra.Command {
+	return &cobra.Command{
+		Use: "health", Short: "Ask the gateway that runs on this machine whether it hears and works; fails if not", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return p.health(command.Context(), flags) },
+	}
+}
+
+// health is the check for a container without a shell: it asks /readyz of the
+// gateway of this data folder.
+func (p *program) health(ctx context.Context, flags *common) error {
+	loaded, err := p.load(flags)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	file, found, err := p.running(ctx, loaded.Config.Data)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("no gateway answers for %s; start it with `gateway run`", loaded.Config.Data)
+	}
+	c, err := client.New(file.Address, file.secret())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	readiness, err := c.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	if flags.asJSON {
+		if err := p.printJSON(readiness); err != nil || readiness.Ready {
+			return err
+		}
+		return errReported
+	}
+	if !readiness.Ready {
+		return errors.New(unwell(readiness))
+	}
+	_, err = fmt.Fprintf(p.out, "ready: %s hears and works\n", file.Address)
+	return err
+}
+
+// unwell names the parts that are not well and what helps.
+func unwell(r api.Readiness) string {
+	var parts []string
+	for _, part := range r.Parts {
+		if part.OK {
+			continue
+		}
+		line := part.Name + " is " + part.State
+		if part.Problem != "" {
+			line += " (" + part.Problem + ")"
+		}
+		parts = append(parts, line)
+	}
+	return "not ready: " + strings.Join(parts, "; ") + "; `gateway doctor` checks each part"
+}

@@ -1,0 +1,61 @@
+-- core: what every script begins with.
+--
+-- KEYS[1] is the partition's tag key; nothing is ever stored under it. While
+-- a cluster moves its slot, the node therefore answers ASK before a script
+-- begins, and no script ever runs on half a partition.
+-- ARGV[1] is an offset to the server's clock in milliseconds (tests only);
+-- the script's own arguments follow: a list of lists is read in order with
+-- arg(); where all have their fixed places, unpack costs less.
+local call, base = redis.call, KEYS[1]
+local position, argv = 1, ARGV
+
+local function arg()
+  position = position + 1
+  return argv[position]
+end
+
+local function int()
+  position = position + 1
+  return tonumber(argv[position])
+end
+
+local clock = call('TIME')
+local OFFSET = tonumber(ARGV[1])
+local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000) + OFFSET -- ms
+
+local function key(kind, name)
+  return base .. ':' .. kind .. ':' .. name
+end
+
+-- Where a dedupe key is kept: each surface has its own keys, and each session
+-- those of what concerns no surface. home is the surface or the session. nil:
+-- there is no key.
+local function once(home, dedupe)
+  return dedupe ~= '' and base .. ':d:' .. #home .. ':' .. home .. dedupe or nil
+end
+
+-- What a key that once returned was used for: its value is "<seq> <session>",
+-- or "> <session>" where the surface's session lives in another partition.
+local function usedfor(k, value)
+  if not value or OFFSET ~= 0 and call('PEXPIRETIME', k) <= NOW then return nil end
+  local seq, sid = value:match('^(%S+) (.*)$')
+  return seq, sid
+end
+
+local function seen(k)
+  return usedfor(k, k and call('GET', k))
+end
+
+local function remember(k, seq, sid, ttl)
+  if k then call('SET', k, seq .. ' ' .. sid, 'PXAT', NOW + ttl) end
+end
+
+-- The due set: member kind:name by time in ms. The hint is only speed.
+local function due(member, time)
+  call('ZADD', base .. ':due', time, member)
+  if time <= NOW then call('SPUBLISH', base .. ':wake', member) end
+end
+
+local function rest(member)
+  call('ZREM', base .. ':due', member)
+end

@@ -1,0 +1,150 @@
+package routing
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// UndirectedPrefix marks, behind the label, an owner's group message that is
+// not directed at the bot.
+const UndirectedPrefix = "[not directed at you]"
+
+// LabelNameMax bounds the name in a label, in runes; longer ones are cut.
+const LabelNameMax = 64
+
+// noName labels a speaker of whom neither name nor id is known.
+const noName = "unknown"
+
+// Label is what the model reads of a message. In a group it begins with the
+// speaker, "[Alice] hello", and for an owner's message that is not directed at
+// the bot "[Alice] [not directed at you] hello"; in a direct chat it is the
+// text. What is stored and shown to people is the text alone.
+//
+// No sender can write a label or the prefix: names are neutralised by
+// [LabelName], and every line of group text that begins like a label gets a
+// backslash before its bracket. Everything else of the text stays as it is.
+func Label(senderName, platformID string, group, directed, ownerUndirected bool, text string) string {
+	if !group {
+		return text
+	}
+	var out strings.Builder
+	out.WriteString("[" + LabelName(senderName, platformID) + "] ")
+	if ownerUndirected && !directed {
+		out.WriteString(UndirectedPrefix + " ")
+	}
+	escapeLabels(&out, text)
+	return out.String()
+}
+
+// LabelName makes a name safe inside a label: brackets of any script become
+// parentheses, white space of any kind one space, characters that do not show
+// (control, bidirectional, zero-width, invalid) go, and at most LabelNameMax
+// runes stay. A name of which nothing stays, or which spells the prefix, is
+// replaced by the platform id, treated alike.
+func LabelName(senderName, platformID string) string {
+	for _, candidate := range []string{senderName, platformID} {
+		name := neutralise(candidate)
+		if name != "" && !spellsPrefix(name) {
+			return name
+		}
+	}
+	return noName
+}
+
+func neutralise(name string) string {
+	seen := strings.Join(strings.Fields(strings.Map(neutralRune, name)), " ")
+	seen = strings.TrimLeftFunc(seen, unicode.IsMark) // they would decorate the bracket
+	return strings.TrimSpace(firstRunes(seen, LabelNameMax))
+}
+
+func firstRunes(s string, limit int) string {
+	count := 0
+	for i := range s {
+		if count == limit {
+			return s[:i]
+		}
+		count++
+	}
+	return s
+}
+
+// neutralRune is what stays of r in a name: itself, a parenthesis, a space, or
+// -1 for nothing.
+func neutralRune(r rune) rune {
+	switch {
+	case unicode.IsSpace(r), isBlank(r):
+		return ' '
+	case r == utf8.RuneError, !unicode.IsGraphic(r):
+		return -1
+	case unicode.Is(unicode.Ps, r):
+		return '('
+	case unicode.Is(unicode.Pe, r):
+		return ')'
+	default:
+		return r
+	}
+}
+
+// isBlank is for the characters that count as letters or symbols and show
+// nothing: the Hangul fillers and the empty Braille pattern.
+func isBlank(r rune) bool {
+	switch r {
+	case '\u115F', '\u1160', '\u3164', '\uFFA0', '\u2800':
+		return true
+	default:
+		return false
+	}
+}
+
+// spellsPrefix compares letters only, in any case.
+func spellsPrefix(name string) bool {
+	return strings.Contains(letters(name), letters(UndirectedPrefix))
+}
+
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+// escapeLabels writes text with a backslash before every bracket that begins a
+// line. Characters that do not show do not hide a beginning.
+func escapeLabels(out *strings.Builder, text string) {
+	begins := true
+	for text != "" {
+		r, width := utf8.DecodeRuneInString(text)
+		switch {
+		case isLineBreak(r):
+			begins = true
+		case begins && isSquare(r):
+			out.WriteByte('\\')
+			begins = false
+		case begins && !isUnseen(r):
+			begins = false
+		}
+		out.WriteString(text[:width])
+		text = text[width:]
+	}
+}
+
+func isLineBreak(r rune) bool {
+	switch r {
+	case '\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029':
+		return true
+	default:
+		return false
+	}
+}
+
+func isUnseen(r rune) bool {
+	return unicode.IsSpace(r) || isBlank(r) || !unicode.IsGraphic(r) || unicode.Is(unicode.M, r)
+}
+
+// isSquare is for opening brackets that pass for the one of a label.
+func isSquare(r rune) bool {
+	return strings.ContainsRune("[［⁅⟦【〔〖〘〚﹇﹝❲⦋⦍⦏⦗⟬⸢⸤", r)
+}

@@ -1,0 +1,103 @@
+//go:build external
+
+package browser
+
+import (
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// proxy stands between the browser and the gateway, and can be cut.
+type proxy struct {
+	url      string
+	listener net.Listener
+	done     sync.WaitGroup
+
+	mu     sync.Mutex
+	target string // empty: cut
+	open   map[net.Conn]struct{}
+}
+
+func newProxy(t *testing.T, targetURL string) *proxy {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{url: "http://" + listener.Addr().String(), listener: listener, open: map[net.Conn]struct{}{}}
+	p.restore(targetURL)
+	p.done.Go(p.accept)
+	t.Cleanup(func() {
+		listener.Close()
+		p.cut()
+		p.done.Wait()
+	})
+	return p
+}
+
+// cut breaks every connection, and every new one, until restore.
+func (p *proxy) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = ""
+	for conn := range p.open {
+		conn.Close()
+	}
+}
+
+// restore lets connections through again, to a server's URL.
+func (p *proxy) restore(targetURL string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.target = strings.TrimPrefix(targetURL, "http://")
+}
+
+func (p *proxy) accept() {
+	for {
+		conn, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.done.Go(func() { p.pass(conn) })
+	}
+}
+
+func (p *proxy) pass(conn net.Conn) {
+	defer conn.Close()
+	p.mu.Lock()
+	target := p.target
+	p.mu.Unlock()
+	if target == "" {
+		return
+	}
+	other, err := net.Dial("tcp", target)
+	if err != nil {
+		return
+	}
+	defer other.Close()
+	p.track(conn, other, true)
+	defer p.track(conn, other, false)
+	var both sync.WaitGroup
+	both.Go(func() { _, _ = io.Copy(other, conn); other.Close() })
+	both.Go(func() { _, _ = io.Copy(conn, other); conn.Close() })
+	both.Wait()
+}
+
+func (p *proxy) track(a, b net.Conn, open bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range []net.Conn{a, b} {
+		if open {
+			p.open[conn] = struct{}{}
+		} else {
+			delete(p.open, conn)
+		}
+	}
+	if open && p.target == "" { // cut in the meantime
+		a.Close()
+		b.Close()
+	}
+}

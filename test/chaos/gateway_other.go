@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "os/exec"
+
+// bindToParent does nothing here: a killed driver leaves its gateways.
+func bindToParent(*exec.Cmd) {}
