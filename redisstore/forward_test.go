@@ -101,10 +101,7 @@ func TestForwardsAreFinishedByDue(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	config := testConfig(t)
-	ahead := time.Duration(0)
-	config.Offset = func() time.Duration { return ahead }
-	s := openStore(t, config)
+	s, clock := movingStore(t)
 	session, moved := movedChat(t, s)
 	posted, err := s.Post(ctx, on(moved, true))
 	if err != nil {
@@ -120,7 +117,7 @@ func TestForwardsAreFinishedByDue(t *testing.T) {
 	if code, _, err := s.answer(ctx, p, s.scripts.commit, args...); err != nil || code != "ok" { // and dies
 		t.Fatal(code, err)
 	}
-	ahead = 2 * time.Second
+	clock.Advance(2 * time.Second)
 	var lanes []sessions.WorkItem
 	for len(lanes) == 0 && ctx.Err() == nil {
 		if lanes, err = s.Due(ctx, 10); err != nil {

@@ -200,8 +200,7 @@ func (k *socket) identify(data json.RawMessage) bool {
 		k.close(code)
 		return false
 	}
-	made, ready, guilds := k.s.begin(k, in)
-	made.push("READY", ready)
+	made, guilds := k.s.begin(k, in)
 	for _, g := range guilds {
 		made.push("GUILD_CREATE", k.s.guildJSON(g))
 	}

@@ -19,8 +19,9 @@ type session struct {
 	low    int64   // everything up to it was confirmed and is gone
 }
 
-// begin makes a session for an identified socket.
-func (s *Server) begin(k *socket, in identifyData) (*session, map[string]any, []*guild) {
+// begin makes a session for an identified socket and says READY: whoever sees
+// the session sees one whose next event comes behind that.
+func (s *Server) begin(k *socket, in identifyData) (*session, []*guild) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	made := &session{s: s, id: "session-" + s.idLockedNow(), intents: *in.Intents, shard: [2]int{0, 1}, socket: k}
@@ -40,7 +41,8 @@ func (s *Server) begin(k *socket, in identifyData) (*session, map[string]any, []
 		"v": 10, "user": userJSON(s.bot), "guilds": unavailable, "session_id": made.id, "shard": made.shard,
 		"resume_gateway_url": "ws://" + s.host + socketPath + "resume", "application": map[string]any{"id": s.app, "flags": 0},
 	}
-	return made, ready, guilds
+	made.pushLocked("READY", encode(ready))
+	return made, guilds
 }
 
 // owns reports whether events of a guild go to this session's shard; those of
@@ -60,16 +62,19 @@ func (n *session) owns(guildID string) bool {
 func (n *session) push(event string, data any) {
 	encoded := encode(data)
 	n.s.mu.Lock()
+	defer n.s.mu.Unlock()
+	n.pushLocked(event, encoded)
+}
+
+// pushLocked is push for who holds Server.mu, so that frames keep their order.
+func (n *session) pushLocked(event string, encoded json.RawMessage) {
 	n.seq++
 	seq := n.seq
 	f := frame{Op: opDispatch, Data: encoded, Seq: &seq, Type: event}
 	n.kept = append(n.kept, f)
-	socket := n.socket
-	if socket != nil {
-		// Under the lock, so that frames keep their order.
-		socket.send(f)
+	if n.socket != nil {
+		n.socket.send(f)
 	}
-	n.s.mu.Unlock()
 }
 
 // trim drops what the client has confirmed.
