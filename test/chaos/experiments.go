@@ -20,6 +20,7 @@ type experiment struct {
 	sick   bool // nobody but the experiment talks in the first chat
 	outage bool // nothing is answered for long
 	clock  bool // some gateways have a wrong clock
+	alone  bool // it judges times: nothing else runs beside it
 	parked int  // turns it is to park
 	// drained is how soon after its end all is to be answered; judged in the
 	// full form only. 0: not judged.
@@ -62,8 +63,8 @@ func experiments() []experiment {
 		experiment{name: "cluster-kill", about: "kill -9 of a master of a Redis Cluster; its replica takes its place", stores: []string{onCluster}, runs: [2]int{6, 1}, rate: [2]float64{50, 15}, long: true, drained: 30 * time.Second, run: clusterKills},
 		experiment{name: "clock", about: "one replica's clock an hour ahead or behind, and now and then a kill", stores: redis, runs: [2]int{12, 2}, rate: [2]float64{50, 15}, clock: true, run: clocks},
 		experiment{name: "redis-slow", about: "Redis frozen for up to a third of a lease, again and again, and a replica killed now and then", stores: redis, runs: [2]int{60, 5}, rate: [2]float64{100, 20}, run: redisFreezes},
-		experiment{name: "storm", about: "one platform after another answers 429 for 60 s", stores: both, runs: [2]int{3, 1}, rate: [2]float64{50, 15}, long: true, run: storm},
-		experiment{name: "hang", about: "the model never answers in one chat", stores: both, runs: [2]int{1, 1}, rate: [2]float64{50, 15}, long: true, sick: true, run: hang},
+		experiment{name: "storm", about: "one platform after another answers 429 for 60 s", stores: both, runs: [2]int{3, 1}, rate: [2]float64{50, 15}, long: true, alone: true, run: storm},
+		experiment{name: "hang", about: "the model never answers in one chat", stores: both, runs: [2]int{1, 1}, rate: [2]float64{50, 15}, long: true, sick: true, alone: true, run: hang},
 		experiment{name: "poison", about: "a message whose turn kills whoever runs it, until it is parked", stores: both, runs: [2]int{1, 1}, rate: [2]float64{20, 15}, sick: true, parked: 1, run: poisons},
 	)
 }

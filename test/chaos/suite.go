@@ -64,21 +64,44 @@ func suite(ctx context.Context, o options, progress io.Writer) (report, error) {
 	}
 	say.line("the gateway is built")
 	results := make([]result, len(all))
-	var group errgroup.Group
-	group.SetLimit(o.parallel)
-	for i, j := range all {
-		group.Go(func() error {
-			results[i] = perform(ctx, o, j, binaries[j.build], filepath.Join(folder, fmt.Sprintf("%02d-%s-%s", i, strings.ReplaceAll(j.experiment.name, " ", "-"), j.store)), say)
-			return ctx.Err()
-		})
+	run := func(i int) {
+		j := all[i]
+		name := fmt.Sprintf("%02d-%s-%s", i, strings.ReplaceAll(j.experiment.name, " ", "-"), j.store)
+		results[i] = perform(ctx, o, j, binaries[j.build], filepath.Join(folder, name), say)
 	}
-	err = group.Wait()
+	err = inOrder(ctx, all, o, run)
 	r := report{about: describe(ctx, o), results: results, took: time.Since(say.began), folder: folder}
 	if err == nil && r.violated() == 0 && !o.keep {
 		r.folder = ""
 		err = os.RemoveAll(folder)
 	}
 	return r, err
+}
+
+// inOrder runs jobs a few at a time, and then one by one those that judge
+// times, which the short form does not.
+func inOrder(ctx context.Context, all []job, o options, run func(i int)) error {
+	var group errgroup.Group
+	group.SetLimit(o.parallel)
+	var alone []int
+	for i, j := range all {
+		if j.experiment.alone && !o.short {
+			alone = append(alone, i)
+			continue
+		}
+		group.Go(func() error {
+			run(i)
+			return ctx.Err()
+		})
+	}
+	err := group.Wait()
+	for _, i := range alone {
+		if err == nil {
+			run(i)
+			err = ctx.Err()
+		}
+	}
+	return err
 }
 
 func jobs(o options) []job {
