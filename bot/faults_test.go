@@ -339,6 +339,8 @@ func TestAGroupIsNotToldWhatIsNotWell(t *testing.T) {
 	s.hears("Model: brain")
 	s.says("owner", "hello")
 	s.hears("no route")
+	s.platform.mu.Lock()
+	defer s.platform.mu.Unlock()
 	for _, sent := range s.platform.sent {
 		if sent.Surface.Chat == "group" && strings.Contains(sent.Text, "10.0.0.7") {
 			t.Fatalf("the group was told %q", sent.Text)

@@ -131,7 +131,9 @@ func TestAConversationCommandDeliveredAgainDoesNothing(t *testing.T) {
 			again = append(again, event)
 		}
 		s.ask("member", "/new")
-		last := s.talks("member", "three")
+		s.talks("member", "three")
+		s.ask("member", "/whoami") // goes out when the receipt of what went before is stored
+		last := s.record("member")
 		before, err := s.store.Get(t.Context(), first.ID)
 		if err != nil {
 			t.Fatal(err)
