@@ -116,7 +116,11 @@ func (b *Bot) thinkScheduled(ctx context.Context, r *run, written []sessions.Ent
 		b.tails.drop(r.Lease.Session)
 		return reported(sessions.CommitRequest{}, scheduler.Report{Attempt: attempt, Result: scheduler.Overtaken})
 	case err != nil:
-		return sessions.CommitRequest{}, endedBy(ctx, err)
+		commit, err := b.unread(ctx, err)
+		if err != nil {
+			return commit, err
+		}
+		return b.delivered(r, commit, job)
 	case job.Answer != nil:
 		b.tails.drop(r.Lease.Session)
 		return b.resent(attempt, job)

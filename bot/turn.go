@@ -144,7 +144,7 @@ func (b *Bot) think(ctx context.Context, r *run, written []sessions.Entry) (sess
 	}
 	read, err := b.read(ctx, r, lines)
 	if err != nil {
-		return sessions.CommitRequest{}, endedBy(ctx, err)
+		return b.unread(ctx, err)
 	}
 	answer, err := b.ask(ctx, r, request(r.Record, r.surface, b.persona, time.Now().In(b.zone), read))
 	return b.ended(ctx, r, answer, err)
@@ -338,6 +338,15 @@ func (b *Bot) commit(r *run, request sessions.CommitRequest) (sessions.CommitRes
 		}
 		wait(b.sending, commitPause*time.Duration(try))
 	}
+}
+
+// unread is the end of a turn whose conversation, or what it is for, could not
+// be read: who asked it to stop meanwhile has what he wanted.
+func (b *Bot) unread(ctx context.Context, err error) (sessions.CommitRequest, error) {
+	if errors.Is(context.Cause(ctx), errStopped) {
+		return b.stopped(agent.Answer{})
+	}
+	return sessions.CommitRequest{}, endedBy(ctx, err)
 }
 
 func endedBy(ctx context.Context, err error) error {

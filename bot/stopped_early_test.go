@@ -1,0 +1,63 @@
+package bot
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"parley/sessions"
+)
+
+// A turn that is asked to stop while its conversation is still being read is
+// stopped: it is neither tried again nor parked.
+func TestAStopWhileTheConversationIsReadStopsTheTurn(t *testing.T) {
+	t.Parallel()
+	log := &slowLog{reads: make(chan struct{})}
+	s := newStage(t, log.install)
+	s.says("member", "hello")
+	s.hears("echo: hello")
+	s.idle("member")
+	log.slow.Store(true)
+	s.says("member", "again")
+	<-log.reads
+	if running, err := s.bot.Stop(t.Context(), s.record("member").ID); err != nil || !running {
+		t.Fatalf("%t, %v", running, err)
+	}
+	record := s.idle("member")
+	if letters, err := s.store.DeadLetters(t.Context(), 10); err != nil || len(letters) != 0 {
+		t.Errorf("parked: %+v, %v", letters, err)
+	}
+	if sent := s.platform.texts(); len(sent) != 1 || record.TurnCount != 2 {
+		t.Errorf("%d turns ended; sent %q", record.TurnCount, sent)
+	}
+}
+
+// slowLog is a store of which, once it is slow, a turn's past has to be read,
+// and which reads it only when nobody waits any more.
+type slowLog struct {
+	sessions.Store
+	slow  atomic.Bool
+	reads chan struct{}
+}
+
+func (l *slowLog) install(c *Config) { l.Store, c.Store = c.Store, l }
+
+func (l *slowLog) Post(ctx context.Context, request sessions.PostRequest) (sessions.PostResult, error) {
+	result, err := l.Store.Post(ctx, request)
+	if l.slow.Load() && result.Turn != nil {
+		result.Turn.Tail, result.Turn.TailFrom = nil, 0
+	}
+	return result, err
+}
+
+func (l *slowLog) Range(ctx context.Context, session string, from, to int64) ([]sessions.Entry, error) {
+	if !l.slow.Load() {
+		return l.Store.Range(ctx, session, from, to)
+	}
+	select {
+	case l.reads <- struct{}{}:
+		<-ctx.Done()
+	case <-ctx.Done():
+	}
+	return nil, ctx.Err()
+}
