@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"parley/internal/fault"
 	"parley/routing"
 	"parley/sessions"
 )
@@ -88,4 +89,5 @@ func (d *draft) publish(ctx context.Context) {
 	call, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	_ = d.live.Publish(call, event) // a draft that is lost is shown whole when the answer is stored
+	fault.Here(fault.MidDraft)
 }

@@ -7,6 +7,6 @@
 // environment variable PARLEY_FAULT says at which pass of which point the
 // process kills or stops itself, as in "after claim:3:kill".
 //
-// Points of parts that do not exist yet (a growing draft, a tool, an approval)
+// Points of parts that do not exist yet (a tool, an approval)
 // are absent. It must not know what stands around a point.
 package fault

@@ -10,6 +10,7 @@ const (
 	AfterAck               Point = "after ack"                 // its platform was told
 	AfterClaim             Point = "after claim"               // a turn was taken up; no model was asked
 	MidModel               Point = "mid-model"                 // the model has begun to answer
+	MidDraft               Point = "mid-draft"                 // those who watch were shown the beginning of the answer
 	BeforeSend             Point = "before send"               // the answer is stored; it is not sent
 	AfterSendBeforeReceipt Point = "after send before receipt" // it is sent; the store is not told
 	AfterReceipt           Point = "after receipt"             // the store was told
@@ -18,7 +19,7 @@ const (
 // Points are all points.
 func Points() []Point {
 	return []Point{
-		BeforeWrite, AfterWriteBeforeAck, AfterAck, AfterClaim, MidModel, BeforeSend, AfterSendBeforeReceipt, AfterReceipt,
+		BeforeWrite, AfterWriteBeforeAck, AfterAck, AfterClaim, MidModel, MidDraft, BeforeSend, AfterSendBeforeReceipt, AfterReceipt,
 	}
 }
 

@@ -10,10 +10,11 @@ import (
 
 // storm lets one platform refuse everything for a while.
 func storm(ctx context.Context, w *world, r *result, runs int, short bool, _ func()) error {
-	first := w.rng.IntN(len(w.platforms))
+	fakes := w.fakes()
+	first := w.rng.IntN(len(fakes))
 	var times pace
 	for i := range runs {
-		crowded := w.platforms[(first+i)%len(w.platforms)]
+		crowded := fakes[(first+i)%len(fakes)]
 		r.Notes = append(r.Notes, "the storm was on "+crowded.name)
 		if err := w.compare(ctx, r, &times, short, crowded.chats, func() { w.door.crowd(crowded) }, func() { w.door.crowd(nil) }, true); err != nil {
 			return err

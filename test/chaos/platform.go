@@ -8,10 +8,12 @@ import (
 	"sync"
 )
 
-// platform is one strict fake and the people on it, as the driver uses it.
+// platform is one strict fake and the people on it, as the driver uses it; or
+// the programs that use the gateways' own API, which is no fake and is sent
+// nothing.
 type platform struct {
 	name    string
-	backend string // base URL of the fake's HTTP API
+	backend string // base URL of the fake's HTTP API; empty: no fake
 	// environment points a gateway at the platform, by way of a URL that
 	// leads to backend.
 	environment func(via string) map[string]string
@@ -60,11 +62,14 @@ func busyJSON(w http.ResponseWriter, body map[string]any) {
 }
 
 // platformNames are those that messages can be said on.
-func platformNames() []string { return []string{"telegram", "discord", "slack"} }
+func platformNames() []string { return []string{"telegram", "discord", "slack", apiName} }
 
-// openPlatform starts a fake.
-func openPlatform(name string, chats int) (*platform, error) {
+// openPlatform starts a fake, or the programs that use the API of the gateways
+// in these folders.
+func openPlatform(name string, chats int, l *ledger, folders []string) (*platform, error) {
 	switch name {
+	case apiName:
+		return newAPI(chats, l, folders), nil
 	case "telegram":
 		return newTelegram(chats), nil
 	case "discord":

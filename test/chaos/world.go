@@ -60,8 +60,15 @@ func newWorld(o worldOptions) (w *world, err error) {
 	if err := os.MkdirAll(o.folder, 0o700); err != nil {
 		return w, err
 	}
+	for i := range replicas(o.store) {
+		s := &slot{name: string(rune('a' + i)), world: w, folder: filepath.Join(o.folder, "gateway-"+string(rune('a'+i)))}
+		if err := os.MkdirAll(s.folder, 0o700); err != nil {
+			return w, err
+		}
+		w.slots = append(w.slots, s)
+	}
 	for _, name := range o.platforms {
-		p, err := openPlatform(name, o.chats/len(o.platforms))
+		p, err := openPlatform(name, o.chats/len(o.platforms), w.ledger, w.folders())
 		if err != nil {
 			return w, err
 		}
@@ -70,15 +77,8 @@ func newWorld(o worldOptions) (w *world, err error) {
 	if w.model, err = newModel(); err != nil {
 		return w, err
 	}
-	if w.door, err = openDoor(w.ledger, modelRoot(w.model.URL()), w.platforms); err != nil {
+	if w.door, err = openDoor(w.ledger, modelRoot(w.model.URL()), w.fakes()); err != nil {
 		return w, err
-	}
-	for i := range replicas(o.store) {
-		s := &slot{name: string(rune('a' + i)), world: w, folder: filepath.Join(o.folder, "gateway-"+string(rune('a'+i)))}
-		if err := os.MkdirAll(s.folder, 0o700); err != nil {
-			return w, err
-		}
-		w.slots = append(w.slots, s)
 	}
 	if w.backend, err = openBackend(o.store, w.slots[0].folder); err == nil {
 		w.watchMachine()
@@ -115,6 +115,20 @@ func (w *world) close() {
 	if w.backend != nil {
 		w.backend.close()
 	}
+}
+
+// folders are the gateways' data folders.
+func (w *world) folders() []string {
+	var out []string
+	for _, s := range w.slots {
+		out = append(out, s.folder)
+	}
+	return out
+}
+
+// fakes are the platforms that are fakes.
+func (w *world) fakes() []*platform {
+	return slices.DeleteFunc(slices.Clone(w.platforms), func(p *platform) bool { return p.backend == "" })
 }
 
 func (w *world) chats() []*chat {
