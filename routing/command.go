@@ -118,6 +118,9 @@ func conversations(direct, group Rights) []CommandSpec {
 
 // FindCommand looks a command up by its name, in any letter case.
 func FindCommand(name string) (CommandSpec, bool) {
+	if strings.ContainsAny(name, " \n") { // no name has them, nearly every message does
+		return CommandSpec{}, false
+	}
 	for _, spec := range Commands() {
 		if strings.EqualFold(spec.Name, name) {
 			return spec, true

@@ -3,10 +3,12 @@ package markdown
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -19,13 +21,25 @@ const SourceMax = 64 << 10
 // source is parsed without tables.
 const tableColumnsMax = 50
 
+// Making a parser takes longer than reading an ordinary answer with it. It
+// keeps nothing of a text, and any goroutine may use it.
+var (
+	tabular = sync.OnceValue(func() parser.Parser { return newParser(extension.Table) }) //nolint:gochecknoglobals // never changed
+	plain   = sync.OnceValue(func() parser.Parser { return newParser() })                //nolint:gochecknoglobals // never changed
+)
+
+func newParser(more ...goldmark.Extender) parser.Parser {
+	extensions := append([]goldmark.Extender{extension.Strikethrough, extension.TaskList}, more...)
+	return goldmark.New(goldmark.WithExtensions(extensions...)).Parser()
+}
+
 // parse reads source as CommonMark with tables, strikethrough and task lists.
 func parse(source []byte) ast.Node {
-	extensions := []goldmark.Extender{extension.Strikethrough, extension.TaskList}
-	if !hasWideTable(source) {
-		extensions = append(extensions, extension.Table)
+	read := tabular
+	if hasWideTable(source) {
+		read = plain
 	}
-	return goldmark.New(goldmark.WithExtensions(extensions...)).Parser().Parse(text.NewReader(source))
+	return read().Parse(text.NewReader(source))
 }
 
 // hasWideTable reports whether some line could be the delimiter row of a table
