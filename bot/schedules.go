@@ -75,18 +75,21 @@ func (b *Bot) surfaceProblem(key string) string {
 // postScheduled posts a prompt with the rights that the schedule's maker has
 // now, and sets its turn going.
 func (b *Bot) postScheduled(ctx context.Context, plan *scheduler.Plan, request sessions.PostRequest) (sessions.PostResult, error) {
-	role := routing.Owner
+	role, maker := routing.Owner, sessions.User{}
 	if request.UserID != "" {
-		user, err := b.people.ask(ctx, request.UserID)
-		if err != nil {
+		var err error
+		if maker, err = b.people.ask(ctx, request.UserID); err != nil {
 			return sessions.PostResult{}, err
 		}
-		if role = b.people.role(user); role.Rank() < routing.Member.Rank() {
+		if role = b.people.role(maker); role.Rank() < routing.Member.Rank() {
 			return sessions.PostResult{}, scheduler.ErrNoRights
 		}
-		request.UserID, request.New.UserID = user.ID, user.ID
+		request.UserID, request.New.UserID = maker.ID, maker.ID
 	}
 	if err := b.preparePrompt(ctx, plan, &request); err != nil {
+		return sessions.PostResult{}, err
+	}
+	if err := b.leaveOthers(ctx, plan, maker, &request); err != nil {
 		return sessions.PostResult{}, err
 	}
 	request.Rights, request.Message.Sender.Role = string(role), string(role)
@@ -99,6 +102,29 @@ func (b *Bot) postScheduled(ctx context.Context, plan *scheduler.Plan, request s
 		b.log.Info("a schedule fired", "schedule", plan.ID, "key", request.Key, "session", result.Session)
 	}
 	return result, err
+}
+
+// metaMaker names, in a schedule's own session, whose schedule it is.
+const metaMaker = "schedule_by"
+
+// leaveOthers gives a schedule a conversation of its own where somebody else
+// had a schedule of its id before: neither reads what the other's was told.
+func (b *Bot) leaveOthers(ctx context.Context, plan *scheduler.Plan, maker sessions.User, request *sessions.PostRequest) error {
+	if plan.In != "" {
+		return nil // it is the surface's own
+	}
+	request.New.Metadata[metaMaker] = maker.ID
+	record, err := b.store.Bound(ctx, request.Surface)
+	if err != nil {
+		return ignoreGone(err)
+	}
+	if by, told := record.Metadata[metaMaker].(string); !told || by == maker.ID || by != "" && maker.Is(by) {
+		return nil
+	}
+	if _, err = b.store.Detach(ctx, record.ID, request.Surface); err == nil {
+		b.log.Info("a schedule begins a conversation of its own: another maker's had its id before", "schedule", plan.ID, "left", record.ID)
+	}
+	return ignoreGone(err)
 }
 
 // isScheduled: the turn answers the prompt of a schedule.
