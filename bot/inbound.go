@@ -2,6 +2,8 @@ package bot
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -133,14 +135,26 @@ func (b *Bot) decide(ctx context.Context, a *arrival) error {
 		in.Listed = yes
 	}
 	a.decision = routing.Decide(in)
-	a.key = "in:" + string(event.Surface.Platform) + ":" + event.Surface.Account + ":" + event.ID
-	if event.ID == "" {
-		a.key = ""
-	}
+	a.key = keyOf(event, a.session)
 	if a.decision.ListChat {
 		return b.listChat(ctx, event.Surface.ChatKey(), string(event.Sender.ID))
 	}
 	return nil
+}
+
+// keyOf is an event's dedupe key; empty: it has none. A platform's ids are its
+// own for the whole account, but programs and pages that speak through the API
+// may number what they say in each place anew.
+func keyOf(event adapters.Event, session string) string {
+	if event.ID == "" {
+		return ""
+	}
+	key := "in:" + string(event.Surface.Platform) + ":" + event.Surface.Account + ":"
+	if !local(event.Surface.Platform) {
+		return key + event.ID
+	}
+	sum := sha256.Sum256([]byte(event.Surface.Key() + "\x00" + session + "\x00" + event.ID))
+	return key + hex.EncodeToString(sum[:20])
 }
 
 func (b *Bot) listChat(ctx context.Context, chat, by string) error {

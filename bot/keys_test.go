@@ -1,0 +1,36 @@
+package bot
+
+import (
+	"testing"
+
+	"parley/adapters"
+	"parley/api"
+)
+
+// A key counts in the place it was used in: programs number their messages in
+// each conversation anew.
+func TestAKeyCountsInItsOwnPlace(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	place := func(name string) adapters.Surface {
+		return adapters.Surface{Platform: adapters.API, Account: adapters.Local, Chat: name}
+	}
+	say := func(where, session string) api.Said {
+		t.Helper()
+		said, err := s.bot.Say(t.Context(), api.Say{Key: "1", Surface: place(where), Session: session, Text: "hello", Append: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	first, other := say("one", ""), say("two", "")
+	if first.Duplicate || other.Duplicate || first.Session != "api:one" || other.Session != "api:two" {
+		t.Errorf("said %+v and %+v", first, other)
+	}
+	if into := say("two", first.Session); into.Duplicate || into.Session != first.Session {
+		t.Errorf("said from another place into the same session: %+v", into)
+	}
+	if again := say("one", ""); !again.Duplicate || again.Seq != first.Seq {
+		t.Errorf("said again %+v", again)
+	}
+}
