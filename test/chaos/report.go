@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -148,44 +147,4 @@ func printTable(out io.Writer, r report) {
 		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
 	}
 	fmt.Fprintf(out, "\n%s\n", r.conclusion())
-}
-
-// Marks between which the page's table is replaced.
-const (
-	tableBegins = "<!-- the last run: written by make chaos -->"
-	tableEnds   = "<!-- end of the last run -->"
-)
-
-func writePage(path string, r report) error {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, found := strings.Cut(string(page), tableBegins)
-	_, after, closed := strings.Cut(rest, tableEnds)
-	if !found || !closed {
-		return fmt.Errorf("%s has no place for the table: %s … %s", path, tableBegins, tableEnds)
-	}
-	return os.WriteFile(path, []byte(before+tableBegins+"\n\n"+markdown(r)+"\n"+tableEnds+after), 0o644) //nolint:gosec // a page for everybody
-}
-
-func markdown(r report) string {
-	var out strings.Builder
-	for _, fact := range [][2]string{
-		{"date", r.about.Date}, {"commit", r.about.Commit}, {"machine", r.about.Machine}, {"Redis", r.about.Redis},
-		{"form", fmt.Sprintf("%s, seed %d, %s", r.about.Form, r.about.Seed, r.took.Round(time.Second))}, {"result", r.conclusion()},
-	} {
-		fmt.Fprintf(&out, "- %s: %s\n", fact[0], fact[1])
-	}
-	fmt.Fprintf(&out, "\n| %s |\n|%s\n", strings.Join(columns(), " | "), strings.Repeat("---|", len(columns())))
-	for i := range r.results {
-		fmt.Fprintf(&out, "| %s |\n", strings.Join(r.results[i].cells(), " | "))
-	}
-	for i := range r.results {
-		for _, note := range append(r.results[i].Notes, r.results[i].Violations...) {
-			fmt.Fprintf(&out, "\n- %s on %s: %s", r.results[i].Experiment, r.results[i].Store, note)
-		}
-	}
-	out.WriteString("\n")
-	return out.String()
 }

@@ -29,7 +29,7 @@ func client(t *testing.T, fake *fakeslack.Server, token string) *slackapi.Client
 
 func background(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

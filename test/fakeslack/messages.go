@@ -31,6 +31,7 @@ type posted struct {
 	Params     url.Values // of the bot's own
 	Deleted    bool
 	Edited     bool
+	sent       *Sent // what was made of it, for the tests; nil after a change
 }
 
 // Sent is a message the bot posted.
@@ -49,15 +50,27 @@ func (s Sent) Shown() string {
 	if s.Markdown != "" {
 		return s.Markdown
 	}
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(s.Text)
+	return unescape.Replace(s.Text)
 }
 
+var (
+	unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+	notifies = regexp.MustCompile(`<(?:!(?:channel|here|everyone|subteam)|[@#][A-Z0-9])[^>]*>`)
+)
+
+// sent are the bot's messages. Tests ask again and again: what was made of one
+// is kept until it changes.
 func (c *channel) sent() []Sent {
 	var list []Sent
 	for _, m := range c.log {
-		if m.Params != nil {
-			list = append(list, sentOf(c.id, m))
+		if m.Params == nil {
+			continue
 		}
+		if m.sent == nil {
+			sent := sentOf(c.id, m)
+			m.sent = &sent
+		}
+		list = append(list, *m.sent)
 	}
 	return list
 }
@@ -73,7 +86,7 @@ func sentOf(channel string, m *posted) Sent {
 		Channel: channel, TS: m.TS, Thread: m.Thread, Text: m.Text, Markdown: markdownOf(m.Blocks),
 		DeliveryID: metadata.Payload.DeliveryID, Params: m.Params, Deleted: m.Deleted, Edited: m.Edited,
 	}
-	sent.Notifies = regexp.MustCompile(`<(?:!(?:channel|here|everyone|subteam)|[@#][A-Z0-9])[^>]*>`).FindAllString(sent.Text+"\n"+sent.Markdown, -1)
+	sent.Notifies = notifies.FindAllString(sent.Text+"\n"+sent.Markdown, -1)
 	return sent
 }
 
@@ -245,7 +258,7 @@ func (s *Server) change(params url.Values, deletion bool) answer {
 		return failure("cant_update_message")
 	}
 	if deletion {
-		m.Deleted = true
+		m.Deleted, m.sent = true, nil
 		s.emitLocked(s.deletionEventLocked(c, m))
 		s.notifyLocked()
 		return answer{"ok": true, "channel": c.id, "ts": m.TS}
@@ -254,7 +267,7 @@ func (s *Server) change(params url.Values, deletion bool) answer {
 		return failure(code)
 	}
 	before := m.Text
-	m.Text, m.Blocks, m.Edited = cut(params.Get("text")), raw(params.Get("blocks")), true
+	m.Text, m.Blocks, m.Edited, m.sent = cut(params.Get("text")), raw(params.Get("blocks")), true, nil
 	s.emitLocked(s.editEventLocked(c, m, before))
 	s.notifyLocked()
 	return answer{"ok": true, "channel": c.id, "ts": m.TS, "text": m.Text}
