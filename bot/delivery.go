@@ -21,14 +21,15 @@ const (
 	unknownKeyMax = 7
 	// unsentMax is how many attempts that certainly failed a row gets: with
 	// backoffMax between them about a day.
-	unsentMax = 300
+	unsentMax = 1500
 	// deniedAfter is the pause after the platform refused our credentials.
 	deniedAfter = 5 * time.Minute
 	// retryAfterMax bounds what a platform may ask us to wait.
 	retryAfterMax = time.Hour
 
 	backoffMin = time.Second
-	backoffMax = 5 * time.Minute
+	// backoffMax is how long after a platform's return somebody waits at most.
+	backoffMax = time.Minute
 )
 
 // unknownLimit is how many attempts of unknown fate a row gets on a platform.
