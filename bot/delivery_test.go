@@ -56,7 +56,7 @@ func TestSettle(t *testing.T) {
 		},
 		{
 			name: "a key is not remembered for ever", err: fail(adapters.SendUnknown), can: adapters.Capabilities{IdempotentKey: true},
-			attempt: unknownKeyMax, before: true, state: sessions.DeliveryUnknown, maybeSent: true, after: 64 * time.Second,
+			attempt: unknownKeyMax, before: true, state: sessions.DeliveryUnknown, maybeSent: true, after: backoffMax,
 		},
 		{name: "unknown for the first time is tried again, however late", err: fail(adapters.SendUnknown), attempt: unknownMax, state: sessions.DeliveryPending, maybeSent: true, after: 8 * time.Second},
 		{name: "an unclassified error is unknown", err: errors.New("boom"), attempt: 1, state: sessions.DeliveryPending, maybeSent: true, after: time.Second},
