@@ -32,6 +32,20 @@ func isDisk(err error) bool {
 	return ok
 }
 
+// lasting is SQLite's own error in err if it does not pass by itself: there is
+// no room, the file is broken, or it may only be read. Nil: it is none.
+func lasting(err error) error {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return nil
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CANTOPEN:
+		return e
+	}
+	return nil
+}
+
 // isNoDatabase reports whether the file is no database, or a broken one.
 func isNoDatabase(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)

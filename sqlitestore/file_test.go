@@ -6,12 +6,16 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"parley/sessions"
 )
@@ -185,6 +189,57 @@ func TestAFullDiskIsSaidSoAndOver(t *testing.T) {
 	if err != nil || result.Seq != 2 || result.Outcome != sessions.PostQueued {
 		t.Fatalf("after there is room again: %+v, %v", result, err)
 	}
+}
+
+// A message does not fit while a few bytes still do: such a store is not well.
+func TestAStoreThatIsFullIsNotWell(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	log := &lines{}
+	store := open(t, Config{
+		Path: filepath.Join(t.TempDir(), "gateway.db"), Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Now: func() time.Time { return time.Unix(1_700_000_000, 0).Add(time.Duration(ahead.Load())) },
+	})
+	full := func(tx *tx) error {
+		if _, err := tx.one("PRAGMA max_page_count = 1", nil, []any{new(int64)}); err != nil {
+			return err
+		}
+		_, err := tx.exec("CREATE TABLE filler AS SELECT zeroblob(500000)")
+		return err
+	}
+	if err := store.write(t.Context(), full); !errors.Is(err, sessions.ErrUnavailable) {
+		t.Fatalf("error %v, want ErrUnavailable", err)
+	}
+	for range 2 {
+		if err := store.Ping(t.Context()); !errors.Is(err, sessions.ErrUnavailable) || !strings.Contains(err.Error(), "full") || !strings.Contains(err.Error(), "has room") {
+			t.Errorf("ping after a message did not fit: %v", err)
+		}
+		ahead.Add(int64(brokenFor) / 2)
+	}
+	if err := store.Ping(t.Context()); err != nil {
+		t.Errorf("ping when all has gone well for a while: %v", err)
+	}
+	if got := log.String(); strings.Count(got, "cannot be written to") != 1 || strings.Count(got, "can be written to again") != 1 {
+		t.Errorf("the log tells\n%s", got)
+	}
+}
+
+// lines is a log that one may read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func TestALostConnectionIsMadeAnew(t *testing.T) {

@@ -163,12 +163,19 @@ func (s *Store) source(readOnly bool) string {
 	return s.address(url.Values{"_pragma": pragmas})
 }
 
-// Ping reports whether the database can be written to now: an empty
-// transaction through the writer.
+// Ping reports whether the database can be written to now: a small transaction
+// through the writer. One that fits where a message lately did not counts for
+// nothing.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec("UPDATE fences SET last = last")
-		return err
+		if _, err := t.exec("UPDATE fences SET last = last"); err != nil {
+			return err
+		}
+		if err := s.writer.recently(); err != nil {
+			// Not wrapped: it would be taken for a failure of this write.
+			return disk(fmt.Errorf("a message could not be written: %v; see that the disk with %s has room and can be written to", err, s.path)) //nolint:errorlint // see above
+		}
+		return nil
 	})
 }
 

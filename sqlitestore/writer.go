@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -17,6 +18,10 @@ const (
 	// forgetMax how many then: more than may have been written since.
 	forgetEvery = 256
 	forgetMax   = 1024
+	// brokenFor is how long the file counts as broken after a write failed for
+	// want of room, or in another way that does not pass by itself: a small
+	// write may succeed meanwhile.
+	brokenFor = 15 * time.Second
 )
 
 // operation is one caller's write: run makes it, done gets its fate after the
@@ -44,6 +49,9 @@ type writer struct {
 	memory  bool
 	written int // operations since expired keys were removed
 	failing bool
+
+	broken   error // why a write failed last in a way that does not pass; nil: none did
+	brokenAt time.Time
 }
 
 // loop serves operations until Close, then refuses what still waits.
@@ -94,7 +102,7 @@ func (w *writer) serve(batch []*operation) {
 	if err != nil {
 		w.drop()
 	}
-	w.report(err)
+	w.report(cmp.Or(err, lastingOf(batch)))
 	for _, o := range batch {
 		switch {
 		case err != nil:
@@ -106,17 +114,39 @@ func (w *writer) serve(batch []*operation) {
 	}
 }
 
+// lastingOf is the first of the operations' own errors that is lasting.
+func lastingOf(batch []*operation) error {
+	for _, o := range batch {
+		if err := lasting(o.err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // report logs the beginning and the end of a failure, not each of its errors.
 func (w *writer) report(err error) {
-	if (err != nil) == w.failing {
+	if broken := lasting(err); broken != nil {
+		w.broken, w.brokenAt = broken, w.now()
+	}
+	failing := err != nil || w.recently() != nil
+	if failing == w.failing {
 		return
 	}
-	w.failing = err != nil
+	w.failing = failing
 	if w.failing {
 		w.log.Error("the database cannot be written to; messages are not acknowledged until it can", "error", err)
 		return
 	}
 	w.log.Info("the database can be written to again")
+}
+
+// recently is why a write failed within brokenFor; nil: none did.
+func (w *writer) recently() error {
+	if since := w.now().Sub(w.brokenAt); w.broken == nil || since < 0 || since >= brokenFor {
+		return nil
+	}
+	return w.broken
 }
 
 // transact runs a batch and commits it. An error means that the fate of all of
