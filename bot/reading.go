@@ -24,18 +24,26 @@ type reading struct {
 func (b *Bot) read(ctx context.Context, r *run, lines []sessions.Line) (reading, error) {
 	known := b.tails.aboveOf(r.Lease.Session)
 	first := r.Taken[0].Seq
+	var rebuilt sessions.Context
+	var selected sessions.Selection
+	looked := -1 // how long the path was of which these two are
+	look := func(path []sessions.Line) (enough bool) {
+		rebuilt, looked = known.complete(path), len(path)
+		selected, enough = sessions.Select(rebuilt.Lines, first)
+		return enough
+	}
 	path, err := sessions.ReadBranch(ctx, b.store, sessions.BranchRequest{
 		Session: r.Lease.Session, Leaf: r.Record.Leaf, Held: lines,
 		Enough: func(end []sessions.Line) bool {
-			_, enough := sessions.Select(sessions.Rebuild(end).Lines, first)
-			return enough && (known.under(end) || len(end) >= reachMax)
+			return look(end) && (known.under(end) || len(end) >= reachMax)
 		},
 	})
 	if err != nil {
 		return reading{}, err
 	}
-	rebuilt := known.complete(path)
-	selected, _ := sessions.Select(rebuilt.Lines, first)
+	if len(path) != looked {
+		look(path)
+	}
 	b.tails.setAbove(r.Lease.Session, aboveFrom(path, rebuilt))
 	out := reading{Selection: selected}
 	if rebuilt.Compaction != nil {

@@ -26,6 +26,7 @@ func Rebuild(path []Line) Context {
 		c.Compaction, kept = compactionOf(path[at].Entry)
 		c.ModelID, c.ThinkingLevel = c.Compaction.ModelID, c.Compaction.ThinkingLevel
 	}
+	c.Lines = make([]Line, 0, len(path))
 	reading := at < 0
 	for i, line := range path {
 		c.set(line.Entry)

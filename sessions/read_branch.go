@@ -31,7 +31,10 @@ type BranchRequest struct {
 // are read depends on the length of the path, not of the log, where the path
 // stands together by seq.
 func ReadBranch(ctx context.Context, log Log, request BranchRequest) ([]Line, error) {
-	r := branchReader{request: request, log: log, pages: map[int64]Entry{}, page: TailMax, held: make(map[int64]int, len(request.Held))}
+	r := branchReader{
+		request: request, log: log, pages: map[int64]Entry{}, page: TailMax,
+		held: make(map[int64]int, len(request.Held)), newest: make([]Line, 0, len(request.Held)),
+	}
 	for i := range request.Held {
 		r.held[request.Held[i].Entry.Seq] = i
 		r.note(request.Held[i].Entry)
@@ -42,15 +45,19 @@ func ReadBranch(ctx context.Context, log Log, request BranchRequest) ([]Line, er
 	return r.path(), nil
 }
 
+// onPath stands in branchReader.held for an entry that is on the path.
+const onPath = -1
+
 type branchReader struct {
 	request BranchRequest
 	log     Log
-	held    map[int64]int    // seq → index in request.Held
+	held    map[int64]int    // seq → index in request.Held, or onPath
 	pages   map[int64]Entry  // read, and not on the path so far
 	bytes   int              // of their payloads
 	edits   map[int64]edited // by the seq of the message; nil: none was met
 	page    int64            // how many entries the next reading asks for
 	newest  []Line           // the path so far, newest first
+	oldest  []Line           // the path when it was last asked for, oldest first
 }
 
 // edited is an edit and where it stands.
@@ -87,26 +94,28 @@ func (r *branchReader) edit(line Line) Line {
 	return line
 }
 
+// path is the path so far, oldest first. What it returns never changes.
 func (r *branchReader) path() []Line {
-	path := slices.Clone(r.newest)
-	slices.Reverse(path)
-	return path
+	if len(r.oldest) != len(r.newest) {
+		r.oldest = slices.Clone(r.newest)
+		slices.Reverse(r.oldest)
+	}
+	return r.oldest
 }
 
 // follow walks until the path is over. Only a broken log has a cycle; it must
 // not hang anybody.
 func (r *branchReader) follow(ctx context.Context) error {
-	seen := map[int64]struct{}{}
 	compacted, kept := r.request.Whole, int64(0)
 	for seq := r.request.Leaf; seq > 0; {
+		if r.held[seq] == onPath {
+			return nil
+		}
 		line, found, err := r.line(ctx, seq)
 		if err != nil || !found {
 			return err
 		}
-		if _, again := seen[seq]; again {
-			return nil
-		}
-		seen[seq] = struct{}{}
+		r.held[seq] = onPath
 		r.newest = append(r.newest, r.edit(line))
 		if !compacted && line.Entry.Type == EntryCompaction {
 			if kept, compacted = closedOff(line.Entry); kept == 0 && compacted {

@@ -50,12 +50,7 @@ type Selection struct {
 // HistoryMessages messages are taken; the newest HistoryExchanges exchanges are
 // whole. enough is false when a longer path could change the selection.
 func Select(path []Line, present int64) (selected Selection, enough bool) {
-	lines := make([]Line, 0, len(path))
-	for _, line := range path {
-		if line.Message != nil {
-			lines = append(lines, line)
-		}
-	}
+	lines := messages(path)
 	at := slices.IndexFunc(lines, func(l Line) bool { return l.Entry.Seq == present })
 	if at < 0 {
 		return Selection{Present: blocks(lines)}, false
@@ -72,19 +67,28 @@ func Select(path []Line, present int64) (selected Selection, enough bool) {
 	return selected, len(past) > 1 && len(selected.History) < len(past)
 }
 
+// messages is path without the entries that are none; path itself where all are.
+func messages(path []Line) []Line {
+	other := func(line Line) bool { return line.Message == nil }
+	if !slices.ContainsFunc(path, other) {
+		return path
+	}
+	return slices.DeleteFunc(slices.Clone(path), other)
+}
+
 // blocks groups lines so that what belongs together cannot be torn apart. A
 // tool result that follows no call is left out: its call is beyond the end of
 // what was read, or missing.
 func blocks(lines []Line) []Block {
-	var out []Block
-	for _, line := range lines {
+	out := make([]Block, 0, len(lines))
+	for i, line := range lines {
 		unheard := line.Message.Role == RoleUser && !line.Message.Triggered
 		if last := len(out) - 1; last >= 0 && joins(out[last], line, unheard) {
 			out[last].Lines = append(out[last].Lines, line)
 			continue
 		}
 		if line.Message.Role != RoleTool {
-			out = append(out, Block{Lines: []Line{line}, Unheard: unheard})
+			out = append(out, Block{Lines: lines[i : i+1 : i+1], Unheard: unheard})
 		}
 	}
 	return out
