@@ -12,8 +12,9 @@ import (
 
 var _ api.Operations = (*Bot)(nil)
 
-// pingTimeout bounds how long readiness waits for the store.
-const pingTimeout = time.Second
+// pingTimeout bounds how long readiness waits for the store: longer than a store
+// waits for its replicas, so that it can say that they are missing.
+const pingTimeout = 1800 * time.Millisecond
 
 // Say takes in a message of a local surface, the way an adapter's event goes.
 func (b *Bot) Say(ctx context.Context, say api.Say) (api.Said, error) {

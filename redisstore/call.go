@@ -43,7 +43,10 @@ var refusals = []string{ //nolint:gochecknoglobals // constant
 func fateOf(err error) fate {
 	var server redis.Error
 	var op *net.OpError
+	var short *ReplicasError
 	switch {
+	case errors.As(err, &short):
+		return unknown
 	case errors.Is(err, errNotSent), errors.Is(err, redis.ErrPoolTimeout), errors.Is(err, redis.ErrClosed):
 		return refused
 	case errors.As(err, &server):
@@ -141,7 +144,7 @@ func (s *Store) failure(ctx context.Context, sc *script, err error) error {
 	case fateOf(err) == broken:
 		return fmt.Errorf("redis refuses %s: %w", name, err)
 	}
-	return fmt.Errorf("%s: %w: %w", name, sessions.ErrUnavailable, s.scrub(err))
+	return fmt.Errorf("%s: %w: %w", name, sessions.ErrUnavailable, s.scrub(advised(err)))
 }
 
 // scrub keeps the password out of errors that others made.

@@ -8,30 +8,33 @@ import (
 
 // ListChat allows a chat.
 func (s *Store) ListChat(ctx context.Context, chat, by string) error {
-	_, err := s.chat(ctx, chat, "list", by)
-	return err
+	return s.chat(ctx, chat, "list", by)
 }
 
 // UnlistChat takes that back.
 func (s *Store) UnlistChat(ctx context.Context, chat string) error {
-	_, err := s.chat(ctx, chat, "unlist", "")
-	return err
+	return s.chat(ctx, chat, "unlist", "")
 }
 
 // ChatListed reports whether a chat is allowed.
 func (s *Store) ChatListed(ctx context.Context, chat string) (bool, error) {
-	return s.chat(ctx, chat, "read", "")
-}
-
-func (s *Store) chat(ctx context.Context, chat, op, by string) (bool, error) {
 	if err := sessions.CheckKey("chat", chat); err != nil {
 		return false, err
 	}
-	if len(by) > sessions.KeyMax {
-		return false, &sessions.InvalidError{What: "by", Why: "it is too long"}
-	}
-	val, err := s.run(ctx, s.ofSurface(chat), s.scripts.chat, chat, op, by)
+	p := s.ofSurface(chat)
+	val, err := s.command(ctx, p, "exists", p.key("ch", chat))
 	return val == int64(1), err
+}
+
+func (s *Store) chat(ctx context.Context, chat, op, by string) error {
+	if err := sessions.CheckKey("chat", chat); err != nil {
+		return err
+	}
+	if len(by) > sessions.KeyMax {
+		return &sessions.InvalidError{What: "by", Why: "it is too long"}
+	}
+	_, err := s.run(ctx, s.ofSurface(chat), s.scripts.chat, chat, op, by)
+	return err
 }
 
 // MoveChat gives a chat a new key. Each step may be repeated, and whoever

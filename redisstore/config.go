@@ -19,8 +19,14 @@ const (
 // Config says where the store is and how it is laid out.
 type Config struct {
 	// URL of the server: redis://[user:password@]host[:port][/db],
-	// rediss:// (TLS), redis+cluster://[user:password@]host,host… (with
-	// ?tls=true over TLS), redis+sentinel://[user:password@]host,host…/master[/db].
+	// rediss:// (TLS), redis+cluster://[user:password@]host,host…,
+	// redis+sentinel://[user:password@]host,host…/master[/db]. Behind a ?:
+	//
+	//   - tls=true: over TLS;
+	//   - ca=FILE: with the authority in this PEM file instead of the system's;
+	//   - replicas=N: safe mode. What somebody is told of is on N replicas of
+	//     its master, or the call fails with a ReplicasError. 0: off;
+	//   - synced=true: and on their disks and the master's. Redis 7.2 or newer.
 	URL secret.String
 	// Prefix of every key; without braces. Empty: PrefixDefault.
 	Prefix string

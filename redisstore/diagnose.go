@@ -21,8 +21,8 @@ type Finding struct {
 	Remedy string // what to do; empty where nothing is to be done
 }
 
-// Diagnose looks at every node: version, durability, eviction. What a server
-// hides is said so.
+// Diagnose looks at every node: version, durability, eviction, replicas. What a
+// server hides is said so.
 func (s *Store) Diagnose(ctx context.Context) []Finding {
 	findings := []Finding{{Level: LevelOK, What: fmt.Sprintf("%d partitions on %d node(s)", len(s.parts), len(s.router.all()))}}
 	for _, n := range s.router.all() {
@@ -50,7 +50,61 @@ func (s *Store) diagnose(ctx context.Context, n *node) []Finding {
 		}
 		findings = append(findings, setting.rule(n.addr, value))
 	}
+	return append(findings, s.diagnoseReplicas(ctx, n)...)
+}
+
+// diagnoseReplicas looks at how many replicas a node has, and whether that is
+// what safe mode needs.
+func (s *Store) diagnoseReplicas(ctx context.Context, n *node) []Finding {
+	info, err := n.client.Info(ctx, "replication").Result()
+	if err != nil {
+		return []Finding{{LevelWarning, n.addr + " does not tell its replicas", "Check them with whoever runs the server."}}
+	}
+	online := strings.Count(info, "state=online")
+	findings := []Finding{replicasFinding(n.addr, online, n.copies)}
+	if values, err := n.client.ConfigGet(ctx, "min-replicas-to-write").Result(); err == nil {
+		findings = append(findings, leastFindings(n.addr, online, values["min-replicas-to-write"], n.copies)...)
+	}
+	if n.copies.synced {
+		findings = append(findings, syncedFindings(n.addr, n.client.Do(ctx, "command", "info", "waitaof").Val())...)
+	}
 	return findings
+}
+
+func replicasFinding(addr string, online int, k copies) Finding {
+	have := fmt.Sprintf("%s has %d replica(s) online", addr, online)
+	switch {
+	case k.replicas == 0 && online == 0:
+		return Finding{Level: LevelOK, What: have + "; safe mode is off"}
+	case k.replicas == 0:
+		return Finding{LevelWarning, have + " and safe mode is off: a failover loses what was acknowledged in the moment before", "Add replicas=1 to the store's URL, or accept that."}
+	case online < k.replicas:
+		return Finding{LevelError, fmt.Sprintf("%s, safe mode waits for %d: nothing is acknowledged", have, k.replicas), "Bring the replicas back, or lower replicas= in the store's URL."}
+	}
+	return Finding{Level: LevelOK, What: fmt.Sprintf("%s; safe mode is on and waits for %d", have, k.replicas)}
+}
+
+// leastFindings compares what the server itself asks for with what there is.
+func leastFindings(addr string, online int, value string, k copies) []Finding {
+	least, err := strconv.Atoi(value)
+	switch {
+	case err != nil:
+		return nil
+	case online < least:
+		return []Finding{{LevelError, fmt.Sprintf("%s refuses every write: min-replicas-to-write is %d", addr, least), "Bring the replicas back, or lower min-replicas-to-write."}}
+	case least == 0 && k.replicas > 0:
+		return []Finding{{LevelWarning, addr + " goes on taking writes that no gateway acknowledges when it is cut off from its replicas (min-replicas-to-write 0)", fmt.Sprintf("Set min-replicas-to-write %d, on the replicas too.", k.replicas)}}
+	}
+	return nil
+}
+
+// syncedFindings read COMMAND INFO, which has nothing to say about a command
+// that the server does not know.
+func syncedFindings(addr string, answer any) []Finding {
+	if list, ok := answer.([]any); ok && len(list) == 1 && list[0] != nil {
+		return []Finding{{Level: LevelOK, What: addr + " knows WAITAOF"}}
+	}
+	return []Finding{{LevelError, addr + " does not know WAITAOF, which synced=true needs: nothing is acknowledged", "Use Redis 7.2 or newer, or take synced=true out of the store's URL."}}
 }
 
 // versionFinding wants sharded pub/sub and script flags: 7.0.

@@ -36,22 +36,47 @@ func (c *call) end(val any, err error) {
 	close(c.done)
 }
 
+// answered ends the call with its answer. unsafe says why a success does not
+// count, nil that it does.
+func (c *call) answered(cmd *redis.Cmd, unsafe error) {
+	if unsafe != nil && taken(cmd.Err()) {
+		c.end(nil, unsafe)
+		return
+	}
+	c.end(cmd.Val(), cmd.Err())
+}
+
+// base is the tag of a script's partition: see Store.evalArgs.
+func (c *call) base() string {
+	base, _ := c.args[3].(string)
+	return base
+}
+
 // node is one Redis server: a client and the workers that gather calls into
 // pipelines. While all workers are busy, calls gather; there is no waiting for
-// more of them.
+// more of them. In safe mode the calls that must be on replicas have workers of
+// their own, so that no other call waits for a replica.
 type node struct {
 	addr    string
 	client  *redis.Client
+	copies  copies
 	queue   chan *call
+	safe    chan *call // those that must be on replicas; nil: safe mode is off
 	stop    chan struct{}
 	stopped sync.Once
 	workers sync.WaitGroup
 }
 
-func newNode(addr string, client *redis.Client) *node {
-	n := &node{addr: addr, client: client, queue: make(chan *call, batchMax), stop: make(chan struct{})}
+func newNode(addr string, client *redis.Client, k copies) *node {
+	n := &node{addr: addr, client: client, copies: k, queue: make(chan *call, batchMax), stop: make(chan struct{})}
+	if k.replicas > 0 {
+		n.safe = make(chan *call, batchMax)
+	}
 	for range pipelinesPerNode {
 		n.workers.Go(n.work)
+		if n.safe != nil {
+			n.workers.Go(n.workSafely)
+		}
 	}
 	return n
 }
@@ -70,8 +95,12 @@ func (n *node) close() {
 // may run all the same.
 func (n *node) do(ctx context.Context, s *script, args []any) (any, error) {
 	c := &call{ctx: ctx, args: args, script: s, size: sizeOf(args), done: make(chan struct{})}
+	queue := n.queue
+	if n.safe != nil && s != nil && s.waits {
+		queue = n.safe
+	}
 	select {
-	case n.queue <- c:
+	case queue <- c:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-n.stop:
@@ -108,24 +137,28 @@ func sizeOf(args []any) int {
 	return size
 }
 
-func (n *node) work() {
+func (n *node) work() { n.serve(n.queue, false) }
+
+func (n *node) workSafely() { n.serve(n.safe, true) }
+
+func (n *node) serve(queue chan *call, safe bool) {
 	for {
 		select {
 		case <-n.stop:
 			return
-		case c := <-n.queue:
-			n.send(n.gather(c))
+		case c := <-queue:
+			n.send(gather(queue, c), safe)
 		}
 	}
 }
 
 // gather adds what waits to the first call. Calls nobody waits for any more
 // are dropped unsent.
-func (n *node) gather(first *call) []*call {
+func gather(queue chan *call, first *call) []*call {
 	batch, bytes := []*call{first}, first.size
 	for len(batch) < batchMax && bytes < batchBytesMax {
 		select {
-		case c := <-n.queue:
+		case c := <-queue:
 			if c.ctx.Err() != nil {
 				c.end(nil, c.ctx.Err())
 				continue
@@ -139,10 +172,10 @@ func (n *node) gather(first *call) []*call {
 	return batch
 }
 
-// send runs a batch in one pipeline. Its time is bounded by the client's own
-// time-outs, not by any caller's.
-func (n *node) send(batch []*call) {
-	cmds := n.pipeline(batch, false)
+// send runs a batch in one pipeline, and waits for the replicas if it must be
+// safe. Its time is bounded by the client's own time-outs, not by any caller's.
+func (n *node) send(batch []*call, safe bool) {
+	cmds, unsafe := n.pipeline(batch, false, safe)
 	var missing []*call
 	for i, c := range batch {
 		err := cmds[i].Err()
@@ -150,23 +183,24 @@ func (n *node) send(batch []*call) {
 			missing = append(missing, c)
 			continue
 		}
-		c.end(cmds[i].Val(), err)
+		c.answered(cmds[i], unsafe)
 	}
 	if len(missing) == 0 {
 		return
 	}
-	cmds = n.pipeline(missing, true)
+	cmds, unsafe = n.pipeline(missing, true, safe)
 	for i, c := range missing {
-		c.end(cmds[i].Val(), cmds[i].Err())
+		c.answered(cmds[i], unsafe)
 	}
 }
 
 // pipeline sends the batch; with load each script goes before its first use.
-func (n *node) pipeline(batch []*call, load bool) []*redis.Cmd {
+// The error says why the successes do not count; nil, that they do.
+func (n *node) pipeline(batch []*call, load, safe bool) (cmds []*redis.Cmd, unsafe error) {
 	ctx := context.Background() // many callers' calls: see send
 	pipe := n.client.Pipeline()
 	loaded := map[*script]bool{}
-	cmds := make([]*redis.Cmd, len(batch))
+	cmds = make([]*redis.Cmd, len(batch))
 	for i, c := range batch {
 		if load && !loaded[c.script] {
 			loaded[c.script] = true
@@ -175,11 +209,23 @@ func (n *node) pipeline(batch []*call, load bool) []*redis.Cmd {
 		cmds[i] = redis.NewCmd(ctx, c.args...)
 		_ = pipe.Process(ctx, cmds[i]) // queues only
 	}
+	if !safe {
+		_, err := pipe.Exec(ctx)
+		unanswered(cmds, err)
+		return cmds, nil
+	}
+	q := n.copies.ask(ctx, pipe, batch)
 	_, err := pipe.Exec(ctx)
+	unanswered(cmds, err)
+	unanswered(q.commands(), err)
+	return cmds, n.copies.verdict(q)
+}
+
+// unanswered gives the commands whose answers a broken connection kept their error.
+func unanswered(cmds []*redis.Cmd, err error) {
 	for _, cmd := range cmds {
 		if err != nil && cmd.Err() == nil && cmd.Val() == nil {
-			cmd.SetErr(err) // the connection broke before this answer
+			cmd.SetErr(err)
 		}
 	}
-	return cmds
 }

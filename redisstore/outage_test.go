@@ -181,7 +181,7 @@ func TestDiagnoseNamesWhatIsWrong(t *testing.T) {
 		}
 		return counts
 	}
-	if got := levels("--appendfsync", "always"); got[LevelOK] != 5 || len(got) != 1 {
+	if got := levels("--appendfsync", "always"); got[LevelOK] != 6 || len(got) != 1 {
 		t.Errorf("a good server: %v", got)
 	}
 	if got := levels("--appendfsync", "everysec", "--maxmemory-policy", "allkeys-lru", "--appendonly", "no"); got[LevelError] != 2 || got[LevelWarning] != 1 {

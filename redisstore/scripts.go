@@ -17,6 +17,7 @@ type script struct {
 	name   string
 	source string
 	sha    string
+	waits  bool // in safe mode it has succeeded when replicas have it
 }
 
 // scripts are all operations.
@@ -131,7 +132,7 @@ func assembled(parts *parts, name, body string) *script {
 	shebang, rest, _ := strings.Cut(body, "\n")
 	source := shebang + "\n" + parts.woven(code(rest))
 	sum := sha1.Sum([]byte(source)) //nolint:gosec // Redis names scripts by SHA-1
-	return &script{name: name, source: source, sha: hex.EncodeToString(sum[:])}
+	return &script{name: name, source: source, sha: hex.EncodeToString(sum[:]), waits: waits(name, source)}
 }
 
 // woven puts each definition that body uses, however indirectly, before the

@@ -50,6 +50,9 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	}
 	redis.SetLogger(quiet{}) // the library has only one for the whole process
 	a, err := parseURL(config.URL.Reveal())
+	if err == nil {
+		err = a.trust()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 
 func (s *Store) connect(ctx context.Context) error {
 	if err := s.router.connect(ctx); err != nil {
-		return fmt.Errorf("%w: %w", sessions.ErrUnavailable, s.scrub(err))
+		return fmt.Errorf("%w: %w", sessions.ErrUnavailable, s.scrub(advised(err)))
 	}
 	return s.checkLayout(ctx)
 }
@@ -95,7 +98,7 @@ func (s *Store) checkLayout(ctx context.Context) error {
 	return nil
 }
 
-// Ping writes to one partition of every node.
+// Ping writes to one partition of every node, in safe mode on its replicas too.
 func (s *Store) Ping(ctx context.Context) error {
 	seen := map[*node]bool{}
 	for _, p := range s.parts {

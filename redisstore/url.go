@@ -3,10 +3,12 @@ package redisstore
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +41,9 @@ type address struct {
 	password string
 	db       int
 	tls      bool
+	ca       string         // file of the authority that is trusted instead of the system's
+	roots    *x509.CertPool // read from ca
+	copies   copies
 }
 
 func parseURL(text string) (address, error) {
@@ -71,12 +76,39 @@ func (a *address) parseQuery(query string) error {
 		return errors.New("the store URL's part after ? cannot be read")
 	}
 	for name, value := range values {
-		if name != "tls" || len(value) != 1 {
-			return fmt.Errorf("the store URL has an unknown or repeated setting %q; there is only tls=true|false", name)
+		if len(value) != 1 {
+			return fmt.Errorf("the store URL has the setting %q more than once", name)
 		}
-		if a.tls, err = strconv.ParseBool(value[0]); err != nil {
-			return errors.New("the store URL's tls must be true or false")
+		if err := a.parseSetting(name, value[0]); err != nil {
+			return err
 		}
+	}
+	if a.copies.synced && a.copies.replicas == 0 {
+		return errors.New("the store URL's synced=true needs replicas=N: how many replicas to wait for")
+	}
+	if a.ca != "" && !a.tls {
+		return errors.New("the store URL's ca is for TLS: use rediss://, or tls=true")
+	}
+	return nil
+}
+
+func (a *address) parseSetting(name, value string) (err error) {
+	switch name {
+	case "tls":
+		a.tls, err = strconv.ParseBool(value)
+	case "synced":
+		a.copies.synced, err = strconv.ParseBool(value)
+	case "ca":
+		a.ca = value
+	case "replicas":
+		if a.copies.replicas, err = strconv.Atoi(value); err != nil || a.copies.replicas < 0 || a.copies.replicas > replicasMax {
+			return fmt.Errorf("the store URL's replicas must be a number from 0 to %d", replicasMax)
+		}
+	default:
+		return fmt.Errorf("the store URL has an unknown setting %q; there are tls, ca, replicas and synced", name)
+	}
+	if err != nil {
+		return fmt.Errorf("the store URL's %s must be true or false", name)
 	}
 	return nil
 }
@@ -145,7 +177,36 @@ func (a address) tlsConfig() *tls.Config {
 	if !a.tls {
 		return nil
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12}
+	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.roots}
+}
+
+// trust reads the authority's file.
+func (a *address) trust() error {
+	if a.ca == "" {
+		return nil
+	}
+	text, err := os.ReadFile(a.ca)
+	if err != nil {
+		return fmt.Errorf("the store URL's ca cannot be read: %w", err)
+	}
+	a.roots = x509.NewCertPool()
+	if !a.roots.AppendCertsFromPEM(text) {
+		return fmt.Errorf("the store URL's ca %s holds no certificate in PEM form", a.ca)
+	}
+	return nil
+}
+
+// advised adds to an error of TLS what to do about it.
+func advised(err error) error {
+	var unverified *tls.CertificateVerificationError
+	var plain tls.RecordHeaderError
+	switch {
+	case errors.As(err, &unverified):
+		return fmt.Errorf("%w: give the file of the authority that signed the server's certificate as ?ca=FILE in the store's URL, and reach the server by a name that the certificate has", err)
+	case errors.As(err, &plain):
+		return fmt.Errorf("%w: the server speaks no TLS on this port: use its TLS port, or a URL without TLS", err)
+	}
+	return err
 }
 
 // quiet keeps the client library from writing to standard error by itself:
@@ -155,6 +216,14 @@ type quiet struct{}
 // Printf drops the line.
 func (quiet) Printf(context.Context, string, ...any) {}
 
+// pipelines is how many connections the workers of a node may need, and one.
+func (a address) pipelines() int {
+	if a.copies.replicas > 0 {
+		return 2*pipelinesPerNode + 1
+	}
+	return pipelinesPerNode + 1
+}
+
 // client connects to one node. Nothing is ever sent twice by it: what may be
 // repeated is decided in call.go.
 func (a address) client(host string) *redis.Client {
@@ -162,7 +231,7 @@ func (a address) client(host string) *redis.Client {
 		Addr: host, Username: a.user, Password: a.password, DB: a.db, TLSConfig: a.tlsConfig(),
 		Protocol: 2, MaxRetries: -1, DialerRetries: 1, DialTimeout: dialTimeout,
 		ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, ContextTimeoutEnabled: true,
-		PoolSize: poolSize, PoolTimeout: replyTimeout, PipelinePoolSize: pipelinesPerNode + 1,
+		PoolSize: poolSize, PoolTimeout: replyTimeout, PipelinePoolSize: a.pipelines(),
 		PipelineReadBufferSize: batchBuffers, PipelineWriteBufferSize: batchBuffers, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
@@ -174,7 +243,7 @@ func (a address) sentinelClient() *redis.Client {
 		MasterName: a.master, SentinelAddrs: a.hosts, Username: a.user, Password: a.password, DB: a.db,
 		TLSConfig: a.tlsConfig(), Protocol: 2, MaxRetries: -1, DialerRetries: 1, DialTimeout: dialTimeout,
 		ReadTimeout: replyTimeout, WriteTimeout: replyTimeout, ContextTimeoutEnabled: true,
-		PoolSize: poolSize, PoolTimeout: replyTimeout, PipelinePoolSize: pipelinesPerNode + 1,
+		PoolSize: poolSize, PoolTimeout: replyTimeout, PipelinePoolSize: a.pipelines(),
 		PipelineReadBufferSize: batchBuffers, PipelineWriteBufferSize: batchBuffers, DisableIdentity: true,
 	})
 }

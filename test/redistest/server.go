@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -21,8 +22,8 @@ import (
 
 // Times a server gets.
 const (
-	startWithin = 20 * time.Second
-	stopWithin  = 10 * time.Second
+	startWithin = time.Minute
+	stopWithin  = time.Minute
 	askEvery    = 10 * time.Millisecond
 )
 
@@ -40,14 +41,17 @@ func Available() error {
 // Need skips the test if there is no redis-server, or fails it where CI=true.
 func Need(tb testing.TB) {
 	tb.Helper()
-	err := Available()
-	if err == nil {
-		return
+	if err := Available(); err != nil {
+		skip(tb, err)
 	}
+}
+
+func skip(tb testing.TB, why error) {
+	tb.Helper()
 	if os.Getenv("CI") == "true" {
-		tb.Fatal(err)
+		tb.Fatal(why)
 	}
-	tb.Skip(err)
+	tb.Skip(why)
 }
 
 // Server is a running redis-server.
@@ -56,8 +60,11 @@ type Server struct {
 	busPort  int // of a cluster's node; else 0
 	dir      string
 	settings []string
+	config   string      // of a sentinel: its file; else empty
+	secured  *tls.Config // by which its clients know it; nil: it speaks no TLS
 
 	mu      sync.Mutex
+	master  string // host:port of whom it follows from its next start on; empty: nobody
 	process *exec.Cmd
 	guard   *exec.Cmd // ends the process if the test process dies
 	exited  chan struct{}
@@ -82,12 +89,17 @@ func Start(tb testing.TB, settings ...string) *Server {
 }
 
 func start(cluster bool, settings []string) (*Server, error) {
+	return started(func() (*Server, error) { return prepare(cluster, settings) })
+}
+
+// started starts a server that was prepared, with another port each time.
+func started(prepared func() (*Server, error)) (*Server, error) {
 	if err := Available(); err != nil {
 		return nil, err
 	}
 	var failure error
 	for range startTries {
-		s, err := prepare(cluster, settings)
+		s, err := prepared()
 		if err != nil {
 			return nil, err
 		}
@@ -128,19 +140,34 @@ func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.It
 func (s *Server) Save(folder string) error { return os.CopyFS(folder, os.DirFS(s.dir)) }
 
 // URL is the server's redis:// URL.
-func (s *Server) URL() string { return "redis://" + s.Addr() }
+func (s *Server) URL() string {
+	if s.secured != nil {
+		return "rediss://" + s.Addr()
+	}
+	return "redis://" + s.Addr()
+}
 
 // Client is a plain client for looking behind the store's back.
 func (s *Server) Client() *redis.Client {
-	return redis.NewClient(&redis.Options{Addr: s.Addr(), MaxRetries: -1, DialTimeout: time.Second,
+	return redis.NewClient(&redis.Options{Addr: s.Addr(), TLSConfig: s.secured, MaxRetries: -1, DialTimeout: time.Second,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 }
 
 func (s *Server) args() []string {
-	args := []string{"--port", strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.dir, "--save", "",
+	if s.config != "" {
+		return []string{s.config, "--sentinel"}
+	}
+	port := "--port"
+	if s.secured != nil {
+		port = "--tls-port"
+	}
+	args := []string{"--port", "0", port, strconv.Itoa(s.port), "--bind", "127.0.0.1", "--dir", s.dir, "--save", "",
 		"--appendonly", "yes", "--daemonize", "no"}
 	if s.busPort != 0 {
 		args = append(args, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(s.busPort), "--cluster-node-timeout", "2000")
+	}
+	if host, port, err := net.SplitHostPort(s.master); err == nil {
+		args = append(args, "--replicaof", host, port)
 	}
 	return append(args, s.settings...)
 }
@@ -210,19 +237,43 @@ func (s *Server) answer() error {
 	})
 }
 
+// followAtStart makes the server the replica of whoever answers at an address
+// whenever it starts; empty: of nobody.
+func (s *Server) followAtStart(master string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.master = master
+}
+
+// follow does that, and at once.
+func (s *Server) follow(ctx context.Context, master string) error {
+	s.followAtStart(master)
+	host, port, err := net.SplitHostPort(master)
+	if err != nil {
+		return err
+	}
+	client := s.Client()
+	defer client.Close()
+	return client.ReplicaOf(ctx, host, port).Err()
+}
+
 // until repeats ask until it succeeds or ctx ends.
 func until(ctx context.Context, ask func() error) error {
 	ticker := time.NewTicker(askEvery)
 	defer ticker.Stop()
+	var last error // that ctx was not the reason of
 	for {
 		err := ask()
 		if err == nil {
 			return nil
 		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("waited in vain: %w", err)
+			return fmt.Errorf("waited in vain: %w", last)
 		}
 	}
 }

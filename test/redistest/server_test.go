@@ -89,3 +89,75 @@ func TestAReplicaTakesItsMastersPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A slow link makes a replica late; what is on its way when the master dies is
+// gone, and what was there before is kept.
+func TestASlowLinkLosesWhatIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	r := redistest.StartReplicated(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	master := r.Master.Client()
+	t.Cleanup(func() { master.Close() })
+	set := func(key string) {
+		t.Helper()
+		if err := master.Set(ctx, key, "v", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn := master.Conn() // WAIT is about the writes of its connection
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.Set(ctx, "early", "v", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Wait(ctx, 1, 10*time.Second).Result(); err != nil || n != 1 {
+		t.Fatalf("%d replicas, %v", n, err)
+	}
+	r.Link.Hold()
+	set("late")
+	if err := r.FailOver(ctx); err != nil {
+		t.Fatal(err)
+	}
+	replica := r.Replica.Client()
+	t.Cleanup(func() { replica.Close() })
+	if n, err := replica.Exists(ctx, "early").Result(); err != nil || n != 1 {
+		t.Fatalf("the replica has lost what it had: %d, %v", n, err)
+	}
+	if n, err := replica.Exists(ctx, "late").Result(); err != nil || n != 0 {
+		t.Fatalf("the replica has what never arrived: %d, %v", n, err)
+	}
+}
+
+// A sentinel lets the replica take the place of its master that died, which
+// comes back as a replica.
+func TestASentinelChangesTheMaster(t *testing.T) {
+	t.Parallel()
+	s := redistest.StartSentinel(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	first := s.Master
+	if err := s.FailOver(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ComeBack(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if s.Replica != first {
+		t.Fatal("they have not changed places")
+	}
+	client := s.Master.Client()
+	t.Cleanup(func() { client.Close() })
+	if n, err := client.Wait(ctx, 1, 10*time.Second).Result(); err != nil || n != 1 {
+		t.Fatalf("the new master has %d replicas, %v", n, err)
+	}
+}
+
+func TestAServerWithTLS(t *testing.T) {
+	t.Parallel()
+	s, _ := redistest.StartTLS(t)
+	client := s.Client()
+	t.Cleanup(func() { client.Close() })
+	if err := client.Ping(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+}

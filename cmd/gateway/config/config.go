@@ -29,7 +29,7 @@ type Config struct {
 
 // Store says where conversations are kept.
 type Store struct {
-	URL URL `json:"url,omitempty" jsonschema:"sqlite://FILE for the embedded store, or redis://, rediss://, redis+sentinel://, redis+cluster:// for a shared one. Default: gateway.db in the data folder. Variable: REDIS_URL."`
+	URL URL `json:"url,omitempty" jsonschema:"sqlite://FILE for the embedded store, or redis://, rediss://, redis+sentinel://, redis+cluster:// for a shared one (?replicas=N: acknowledge only what N replicas have; ?ca=FILE: whom TLS trusts). Default: gateway.db in the data folder. Variable: REDIS_URL."`
 }
 
 // Access says who may talk to the bot.
