@@ -200,7 +200,7 @@ func testNotTaken(s *stage) {
 	s.Await(s.t, "acknowledgement of what was taken", func() bool { return s.Acknowledged(event.MessageID) })
 	mu.Lock()
 	defer mu.Unlock()
-	if offered != tries || early {
+	if offered < tries || early { // more: where its acknowledgement was lost
 		s.t.Errorf("offered %d times, acknowledged before it was taken: %v", offered, early)
 	}
 }

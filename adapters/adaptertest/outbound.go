@@ -187,13 +187,17 @@ func checkLimit(s *stage, failed *adapters.SendError, global bool) {
 	}
 }
 
+// hangFor is how long an answer is waited for that does not come. The request
+// has to be under way by then, on a busy machine too.
+const hangFor = 2 * time.Second
+
 // testSendTimeout: when no answer comes in time, it is not known what became
 // of the message.
 func testSendTimeout(s *stage) {
 	r := s.run(nil)
 	surface := r.say(s.Group, "where").Surface
 	s.Fail(Hang, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), hangFor)
 	defer cancel()
 	_, err := r.Send(ctx, adapters.Outgoing{Surface: surface, Text: "x", DeliveryID: "timeout-1", Attempt: 1})
 	s.cleanError(err)

@@ -13,7 +13,7 @@ import (
 )
 
 // waitMax bounds every wait, so that a failure says what is missing.
-const waitMax = 20 * time.Second
+const waitMax = time.Minute
 
 // logShown is how much of the log a failed test shows, in bytes.
 const logShown = 4000

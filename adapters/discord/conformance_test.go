@@ -33,7 +33,7 @@ func quick(t *testing.T, fake *fakediscord.Server, options adaptertest.Options) 
 
 func newWorld(t *testing.T) adaptertest.World {
 	t.Helper()
-	fake := fakediscord.Start(t, fakediscord.Config{Heartbeat: 100 * time.Millisecond})
+	fake := fakediscord.Start(t, fakediscord.Config{Heartbeat: time.Hour, CallbackFor: waitMax})
 	guild := fake.NewGuild("Workshop")
 	group := fake.NewChannel(guild, "general")
 	thread := fake.NewThread(group, "a side matter")
@@ -65,7 +65,7 @@ func newWorld(t *testing.T) adaptertest.World {
 		Edit:           func(place adaptertest.Place, id, text string) { fake.Edit(string(place), id, text) },
 		Redeliver:      func(place adaptertest.Place, id string) { fake.Redeliver(string(place), id) },
 		Strange:        func() { strange(fake, group, guild) },
-		Acknowledged:   fake.Confirmed,
+		Acknowledged:   func(id string) bool { return confirmed(fake, id) },
 		Await:          func(t *testing.T, what string, done func() bool) { t.Helper(); awaitBoth(t, fake, what, done) },
 		Shown:          func(place adaptertest.Place) []string { return shown(fake, string(place)) },
 		Fail:           func(fault adaptertest.Fault, n int) { fake.Fail(postRoute, n, faultOf(fault)) },
@@ -81,7 +81,7 @@ func newWorld(t *testing.T) adaptertest.World {
 // it, every now and then.
 func awaitBoth(t *testing.T, fake *fakediscord.Server, what string, done func() bool) {
 	t.Helper()
-	ticker, timeout := time.NewTicker(2*time.Millisecond), time.NewTimer(20*time.Second)
+	ticker, timeout := time.NewTicker(2*time.Millisecond), time.NewTimer(waitMax)
 	defer ticker.Stop()
 	defer timeout.Stop()
 	for !done() {
@@ -91,6 +91,12 @@ func awaitBoth(t *testing.T, fake *fakediscord.Server, what string, done func() 
 			t.Fatalf("waited in vain for %s; calls: %+v", what, fake.Calls())
 		}
 	}
+}
+
+// confirmed reports what the client's last heartbeat said, and asks for one more.
+func confirmed(fake *fakediscord.Server, id string) bool {
+	fake.AskHeartbeat()
+	return fake.Confirmed(id)
 }
 
 func shown(fake *fakediscord.Server, place string) []string {

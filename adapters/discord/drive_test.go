@@ -15,6 +15,9 @@ import (
 	"parley/test/fakediscord"
 )
 
+// waitMax bounds every wait, so that a failure says what is missing.
+const waitMax = time.Minute
+
 // rig is one fake with a guild channel, a person and her DM, and an adapter on
 // it that runs.
 type rig struct {
@@ -48,8 +51,9 @@ func (b *lockedBuffer) String() string {
 func newRig(t *testing.T, config fakediscord.Config) *rig {
 	t.Helper()
 	if config.Heartbeat == 0 {
-		config.Heartbeat = 200 * time.Millisecond
+		config.Heartbeat = time.Hour // what comes late on a busy machine would be a dead connection
 	}
+	config.CallbackFor = waitMax
 	r := &rig{t: t, fake: fakediscord.Start(t, config), locker: adaptertest.NewLocker()}
 	r.guild = r.fake.NewGuild("Workshop")
 	r.group = r.fake.NewChannel(r.guild, "general")
@@ -117,7 +121,7 @@ func (c *connection) state(want adapters.ConnectionState) {
 // next is the next event that is not the bot's own message.
 func (c *connection) next() adapters.Event {
 	c.rig.t.Helper()
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(waitMax)
 	for {
 		select {
 		case event := <-c.events:
@@ -135,7 +139,7 @@ func (c *connection) refused() error {
 	select {
 	case <-c.done:
 		return c.err
-	case <-time.After(20 * time.Second):
+	case <-time.After(waitMax):
 		c.rig.t.Fatal("Run goes on")
 		return nil
 	}

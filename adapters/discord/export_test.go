@@ -6,6 +6,7 @@ import "time"
 func NewQuick(config Config) (*Adapter, error) {
 	times := defaultTiming()
 	times.room = time.Second
+	times.callback = time.Minute
 	times.flush = 2 * time.Millisecond
 	times.retry = pauses{2 * time.Millisecond, 20 * time.Millisecond}
 	times.renew = pauses{time.Millisecond, 4 * time.Millisecond}

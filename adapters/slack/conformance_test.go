@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // order to hold.
 func TestConformance(t *testing.T) { adaptertest.Run(t, newWorld) }
 
-const waitMax = 20 * time.Second
+const waitMax = time.Minute
 
 func start(t *testing.T, options fakeslack.Options) *fakeslack.Server {
 	t.Helper()

@@ -9,6 +9,7 @@ func NewQuick(config Config) (*Adapter, error) {
 	times.offer = pauses{5 * time.Millisecond, 50 * time.Millisecond}
 	times.opens, times.burst = 50*time.Millisecond, 3
 	times.second, times.settled = 30*time.Millisecond, 300*time.Millisecond
-	times.hello, times.silence = 2*time.Second, 2*time.Second
+	times.hello, times.silence = 8*time.Second, time.Minute
+	times.call, times.lookup, times.ack = time.Minute, time.Minute, time.Minute
 	return newAdapter(config, times)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +17,9 @@ import (
 	"parley/test/fakeslack"
 )
 
-const patience = time.Minute
+// patience bounds every wait. It is also each limit of time that a test is not
+// about: a busy machine does not keep short ones.
+const patience = 5 * time.Minute
 
 // office is a fake with an adapter on it.
 type office struct {
@@ -42,7 +45,7 @@ func newFake(t *testing.T, options fakeslack.Options) *fakeslack.Server {
 		options.Ping = 30 * time.Millisecond
 	}
 	if options.Redeliver == 0 {
-		options.Redeliver = 200 * time.Millisecond
+		options.Redeliver = 2 * time.Second
 	}
 	fake := fakeslack.New(t, options)
 	fake.Channel("C0GEN", "general", fake.User("U0ALICE", "Alice"))
@@ -54,7 +57,8 @@ func newOffice(t *testing.T, fake *fakeslack.Server, config Config, change func(
 	times := defaultTiming()
 	times.retry, times.offer = pauses{5 * time.Millisecond, 50 * time.Millisecond}, pauses{5 * time.Millisecond, 50 * time.Millisecond}
 	times.opens, times.burst, times.second = 20*time.Millisecond, 3, 20*time.Millisecond
-	times.settled, times.hello, times.silence = 200*time.Millisecond, 400*time.Millisecond, 400*time.Millisecond
+	times.settled, times.hello, times.silence = 200*time.Millisecond, patience, patience
+	times.call, times.lookup, times.ack, times.answer = patience, patience, patience, patience
 	if change != nil {
 		change(&times)
 	}
@@ -215,7 +219,7 @@ func TestRefresh(t *testing.T) {
 
 func TestLostAcknowledgement(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, newFake(t, fakeslack.Options{}), Config{}, nil).start()
+	o := newOffice(t, newFake(t, fakeslack.Options{Redeliver: 200 * time.Millisecond}), Config{}, nil).start()
 	o.sockets(2)
 	o.fake.Sockets().IgnoreAcks(true)
 	o.alice.Say("C0GEN", "again and again")
@@ -230,8 +234,8 @@ func TestLostAcknowledgement(t *testing.T) {
 // TestSlowSink: a sink that does not answer holds up no ping.
 func TestSlowSink(t *testing.T) {
 	t.Parallel()
-	fake := newFake(t, fakeslack.Options{Redeliver: 2 * time.Second})
-	o := newOffice(t, fake, Config{}, func(times *timing) { times.silence, times.take = time.Hour, time.Hour })
+	fake := newFake(t, fakeslack.Options{})
+	o := newOffice(t, fake, Config{}, func(times *timing) { times.take = patience })
 	release := make(chan struct{})
 	var mu sync.Mutex
 	offered := 0
@@ -265,8 +269,8 @@ func TestSlowSink(t *testing.T) {
 // comes again.
 func TestMoreThanMayWait(t *testing.T) {
 	t.Parallel()
-	fake := newFake(t, fakeslack.Options{Redeliver: 2 * time.Second})
-	o := newOffice(t, fake, Config{}, func(times *timing) { times.silence, times.take = time.Hour, time.Hour })
+	fake := newFake(t, fakeslack.Options{Redeliver: 5 * time.Second})
+	o := newOffice(t, fake, Config{}, func(times *timing) { times.take = patience })
 	release := make(chan struct{})
 	o.judge = func(ctx context.Context) error { return until(ctx, release) }
 	o.start()
@@ -287,7 +291,7 @@ func TestHotLoop(t *testing.T) {
 	t.Parallel()
 	fake := newFake(t, fakeslack.Options{})
 	fake.Sockets().Refuse("link_disabled")
-	o := newOffice(t, fake, Config{}, func(times *timing) { times.opens = 10 * time.Second }).start()
+	o := newOffice(t, fake, Config{}, func(times *timing) { times.opens, times.settled = time.Minute, time.Hour }).start()
 	health := o.becomes(adapters.Deaf)
 	if !strings.Contains(health.Problem, "Socket Mode") {
 		t.Errorf("%+v", health)
@@ -304,7 +308,7 @@ func TestHotLoopEnds(t *testing.T) {
 	t.Parallel()
 	fake := newFake(t, fakeslack.Options{})
 	fake.Sockets().Refuse("too_many_websockets")
-	o := newOffice(t, fake, Config{}, nil).start()
+	o := newOffice(t, fake, Config{}, func(times *timing) { times.settled, times.hello = time.Second, 4*time.Second }).start()
 	o.becomes(adapters.Deaf)
 	fake.Sockets().Refuse("")
 	o.sockets(2)
@@ -343,7 +347,7 @@ func TestSocketWithoutGreeting(t *testing.T) {
 	t.Parallel()
 	fake := newFake(t, fakeslack.Options{})
 	fake.Sockets().Mute(true)
-	o := newOffice(t, fake, Config{}, func(times *timing) { times.silence = time.Hour }).start()
+	o := newOffice(t, fake, Config{}, func(times *timing) { times.hello = 400 * time.Millisecond }).start()
 	if health := o.becomes(adapters.Deaf); !strings.Contains(health.Problem, errNoHello.Error()) {
 		t.Errorf("%+v", health)
 	}
@@ -353,7 +357,7 @@ func TestSocketWithoutGreeting(t *testing.T) {
 
 func TestSocketThatFallsSilent(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, newFake(t, fakeslack.Options{}), Config{}, nil).start()
+	o := newOffice(t, newFake(t, fakeslack.Options{}), Config{}, func(times *timing) { times.silence = 400 * time.Millisecond }).start()
 	o.sockets(2)
 	o.fake.Sockets().Mute(true)
 	o.must(o.fake.Sockets().WaitOpened(o.ctx, 4)) // both were given up
@@ -429,20 +433,17 @@ func TestStartWhileSlackIsAway(t *testing.T) {
 // TestRequests: everything over signed requests, retried until it is taken.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	// As many retries as a busy machine may need: the limits below are short.
+	// As many retries as a busy machine may need.
 	fake := newFake(t, fakeslack.Options{Retries: slices.Repeat([]time.Duration{10 * time.Millisecond}, 1000)})
 	o := newOffice(t, fake, Config{SigningSecret: secret.New(fake.SigningSecret())}, func(times *timing) {
-		times.answer, times.offer = 30*time.Millisecond, pauses{40 * time.Millisecond, 40 * time.Millisecond}
+		times.answer = 2 * time.Second
 	})
-	var mu sync.Mutex
-	refusals := 1
+	var back atomic.Bool
 	o.judge = func(context.Context) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if refusals > 0 {
-			refusals--
+		if retried := func(n int) bool { return n > 1 }; !back.Load() && !slices.ContainsFunc(fake.Attempts(), retried) {
 			return errors.New("the store is away")
 		}
+		back.Store(true)
 		return nil
 	}
 	server := httptest.NewServer(o.Webhook())

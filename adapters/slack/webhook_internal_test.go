@@ -38,7 +38,7 @@ func newHooked(tb testing.TB) *hooked {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a.times.answer, a.times.offer = 200*time.Millisecond, pauses{time.Millisecond, 5 * time.Millisecond}
+	a.times.answer, a.times.offer = patience, pauses{time.Millisecond, 5 * time.Millisecond}
 	none := errors.New("not looked up")
 	a.people = newDirectory(
 		func(context.Context, string) (string, error) { return "", none },
@@ -216,10 +216,12 @@ func TestWebhookWaitsForTheSink(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t)
 	h.refuse.Store(true)
+	h.times.answer = 50 * time.Millisecond
 	if answer := h.serve(signed("application/json", event(tsA), time.Now(), signingSecret)); answer.Code != http.StatusServiceUnavailable {
 		t.Fatalf("not taken, and answered with %d", answer.Code)
 	}
 	h.refuse.Store(false)
+	h.times.answer = patience
 	request := signed("application/json", event(tsA), time.Now(), signingSecret)
 	request.Header.Set("X-Slack-Retry-Num", "1")
 	if answer := h.serve(request); answer.Code != http.StatusOK {
@@ -242,7 +244,6 @@ func TestDeliveredAgainWhileItWaits(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t)
 	h.hold = make(chan struct{})
-	h.times.answer = time.Minute
 	r := h.active.Load()
 	told := make(chan error, 3)
 	in := incoming{kind: kindEvents, payload: event(tsA)}

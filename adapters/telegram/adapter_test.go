@@ -55,7 +55,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	r := &rig{
 		server: faketelegram.New(t, faketelegram.Options{ReadAllGroupMessages: true}),

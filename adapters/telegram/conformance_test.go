@@ -174,7 +174,7 @@ func (p *platform) acknowledged(id string) bool {
 
 func (p *platform) await(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	ticker, timeout := time.NewTicker(2*time.Millisecond), time.NewTimer(20*time.Second)
+	ticker, timeout := time.NewTicker(2*time.Millisecond), time.NewTimer(time.Minute)
 	defer ticker.Stop()
 	defer timeout.Stop()
 	for !done() {

@@ -8,11 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// How long an interaction waits for its first answer and for the real one.
-const (
-	callbackFor    = 3 * time.Second
-	interactionFor = 15 * time.Minute
-)
+// interactionFor is how long an interaction waits for its real answer.
+const interactionFor = 15 * time.Minute
 
 // Kinds of interaction and of first answers.
 const (
@@ -87,7 +84,7 @@ func (s *Server) Command(channel string, user User, name, args string) string {
 // more, as after a resume.
 func (s *Server) LateCommand(channel string, user User, name string) string {
 	data := map[string]any{"id": s.id(), "name": name, "type": 1}
-	return s.interact(channel, user, kindCommand, data, nil, time.Now().Add(-2*callbackFor))
+	return s.interact(channel, user, kindCommand, data, nil, time.Now().Add(-2*s.config.CallbackFor))
 }
 
 // Press presses a button of a message as a person.
@@ -153,7 +150,7 @@ func (s *Server) postCallback(r *http.Request, body []byte) (any, *apiError) {
 	defer s.mu.Unlock()
 	i := s.interactions[r.PathValue("token")]
 	switch {
-	case i == nil || i.id != r.PathValue("interaction") || !i.answered && time.Since(i.began) > callbackFor:
+	case i == nil || i.id != r.PathValue("interaction") || !i.answered && time.Since(i.began) > s.config.CallbackFor:
 		return nil, unknown(10062, "interaction")
 	case i.answered:
 		return nil, &apiError{status: http.StatusBadRequest, Code: 40060, Message: "Interaction has already been acknowledged."}

@@ -22,7 +22,7 @@ type Call struct {
 func (c Call) Name() string { return c.Method + " " + c.Route }
 
 // waitMax bounds every wait of a test, so that a failure says what is missing.
-const waitMax = 20 * time.Second
+const waitMax = time.Minute
 
 // callLog keeps calls and violations and tells waiters of every change,
 // also of changes elsewhere in the server.
@@ -104,8 +104,8 @@ func (s *Server) Await(ctx context.Context, done func() bool) error {
 	}
 }
 
-// Until waits until done holds; the test fails after 20 seconds and says what
-// was waited for.
+// Until waits until done holds; the test fails after waitMax and says what was
+// waited for.
 func (s *Server) Until(tb testing.TB, what string, done func() bool) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), waitMax)

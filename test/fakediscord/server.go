@@ -16,6 +16,7 @@ import (
 const (
 	TokenDefault     = "fake-discord-token.0123456789.abcdefghijklmnop"
 	HeartbeatDefault = 41250 * time.Millisecond
+	CallbackDefault  = 3 * time.Second
 	identifiesPerDay = 1000
 )
 
@@ -40,6 +41,8 @@ type Config struct {
 	Identifies int
 	// ResetAfter is when the budget is full again; 0: a day.
 	ResetAfter time.Duration
+	// CallbackFor is how long the first answer to an interaction may take; 0: CallbackDefault.
+	CallbackFor time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -57,6 +60,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.ResetAfter == 0 {
 		c.ResetAfter = 24 * time.Hour
+	}
+	if c.CallbackFor == 0 {
+		c.CallbackFor = CallbackDefault
 	}
 	c.Shards = max(c.Shards, 1)
 	return c

@@ -176,7 +176,7 @@ func (g *gateway) next() frame {
 }
 
 func (g *gateway) read() (f frame, err error) {
-	_ = g.ws.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = g.ws.SetReadDeadline(time.Now().Add(time.Minute))
 	err = g.ws.ReadJSON(&f)
 	return f, err
 }

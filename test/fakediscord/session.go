@@ -89,9 +89,9 @@ func (n *session) trim(seq int64) {
 // again, then RESUMED. The code is not 0 if seq cannot be.
 func (n *session) attach(k *socket, seq int64) int {
 	n.s.mu.Lock()
+	defer n.s.mu.Unlock()
 	if seq > n.seq || seq < n.low {
 		delete(n.s.sessions, n.id)
-		n.s.mu.Unlock()
 		return 4007
 	}
 	if n.socket != nil {
@@ -102,8 +102,7 @@ func (n *session) attach(k *socket, seq int64) int {
 	for _, f := range n.kept {
 		k.send(f)
 	}
-	n.s.mu.Unlock()
-	n.push("RESUMED", map[string]any{})
+	n.pushLocked("RESUMED", encode(map[string]any{}))
 	return 0
 }
 
