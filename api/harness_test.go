@@ -239,7 +239,7 @@ func readEvents(t *testing.T, body io.Reader, out chan<- event) {
 	}
 }
 
-const patience = 20 * time.Second // only ever reached by a failing test
+const patience = time.Minute // only ever reached by a failing test
 
 // until takes events until one is called name.
 func until(t *testing.T, events <-chan event, name string) (last event, before []event) {

@@ -37,7 +37,7 @@ func chatWith(t *testing.T, gateway *clienttest.Gateway) terminal.Chat {
 
 func plain(t *testing.T, gateway *clienttest.Gateway, in string, asJSON bool) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var out strings.Builder
 	err := terminal.Plain(ctx, chatWith(t, gateway), strings.NewReader(in), &out, asJSON)

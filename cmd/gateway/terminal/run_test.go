@@ -51,7 +51,7 @@ func (s *tty) press(keys string) {
 // see waits until what was written contains text.
 func (s *tty) see(text string) {
 	s.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(time.Minute)
 	for !strings.Contains(plainText(s.screen()), text) {
 		select {
 		case <-s.more:
@@ -73,7 +73,7 @@ func (s *tty) ends() {
 			s.t.Fatal(err)
 		}
 		s.done <- nil
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Fatal("the chat did not end")
 	}
 }
