@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -114,8 +115,10 @@ func (e *examination) data(context.Context) {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		e.add("data", adapters.LevelOK, folder+" will be made at the first start", "")
-		return
+		if err = tryWrite(madeIn(folder)); err == nil {
+			e.add("data", adapters.LevelOK, folder+" will be made at the first start", "")
+			return
+		}
 	case err == nil && !info.IsDir():
 		err = errors.New("it is not a folder")
 	case err == nil:
@@ -126,6 +129,18 @@ func (e *examination) data(context.Context) {
 		return
 	}
 	e.add("data", adapters.LevelOK, folder+" can be written", "")
+}
+
+// madeIn is the folder in which one that does not exist would be made: the
+// nearest above it that does.
+func madeIn(folder string) string {
+	for {
+		above := filepath.Dir(folder)
+		if _, err := os.Stat(above); above == folder || !errors.Is(err, os.ErrNotExist) {
+			return above
+		}
+		folder = above
+	}
 }
 
 func tryWrite(folder string) error {
@@ -151,12 +166,12 @@ func (e *examination) store(ctx context.Context) {
 		e.add("store", adapters.LevelWarning, address.String()+" is in use by another process", "that is fine if it is a gateway; else end the process")
 		return
 	case err != nil:
-		e.add("store", adapters.LevelProblem, explain(storeError(address, err)), "check that it runs, and store.url (REDIS_URL)")
+		e.add("store", adapters.LevelProblem, explain(storeError(address, err)), storeRemedy(e.config))
 		return
 	}
 	defer func() { _ = store.Close() }() // nothing was written
 	if err := store.Ping(ctx); err != nil {
-		e.add("store", adapters.LevelProblem, fmt.Sprintf("%s does not answer: %v", address, err), "check that it runs, and store.url (REDIS_URL)")
+		e.add("store", adapters.LevelProblem, fmt.Sprintf("%s does not answer: %v", address, err), storeRemedy(e.config))
 		return
 	}
 	e.add("store", adapters.LevelOK, address.String()+" answers", "")

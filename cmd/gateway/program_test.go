@@ -353,6 +353,28 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
+// What the gateway could not make, the doctor does not promise; and what it
+// advises is about the store there is.
+func TestDoctorOnAFolderThatCannotBe(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.env["GATEWAY_DATA"] = "/dev/fd/parley/data" // where not even root makes a folder
+	if level := m.diagnosed("data"); level != adapters.LevelProblem {
+		t.Errorf("a folder that cannot be made: %s", level)
+	}
+	if err := os.MkdirAll(m.data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(m.data, "gateway.db"), []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.env["GATEWAY_DATA"] = m.data
+	code, out, _ := m.does("", "doctor")
+	if code != exitFailure || !strings.Contains(out, "✗ store") || !strings.Contains(out, "GATEWAY_DATA") || strings.Contains(out, "REDIS_URL") {
+		t.Errorf("a damaged file: %d\n%s", code, out)
+	}
+}
+
 func TestConfigCommands(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

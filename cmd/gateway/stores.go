@@ -49,3 +49,11 @@ func notMadeYet(c config.Config) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
+
+// storeRemedy says where to look when the store cannot be used.
+func storeRemedy(c config.Config) string {
+	if strings.HasPrefix(c.Store.URL.Reveal(), sqliteScheme+"://") {
+		return "see to the file and its folder, or set store.url, or data (GATEWAY_DATA), to another place"
+	}
+	return "check that it runs, and store.url (REDIS_URL)"
+}

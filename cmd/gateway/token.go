@@ -22,14 +22,27 @@ func keptToken(data string) (secret.String, error) {
 	path := filepath.Join(data, tokenFileName)
 	content, err := os.ReadFile(path)
 	if token := strings.TrimSpace(string(content)); err == nil && token != "" {
-		return secret.New(token), nil
+		return secret.New(token), closeToOthers(path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return secret.String{}, fmt.Errorf("cannot read the API's token: %w; set GATEWAY_TOKEN", err)
 	}
 	token := rand.Text()
-	if err := os.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), closeToOthers(path), os.WriteFile(path, []byte(token+"\n"), 0o600)); err != nil {
 		return secret.String{}, fmt.Errorf("cannot keep the API's token: %w; set GATEWAY_TOKEN", err)
 	}
 	return secret.New(token), nil
+}
+
+// closeToOthers makes a file its user's own, however it came to be: copied from
+// a backup, or on a volume that is opened to a group.
+func closeToOthers(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return fmt.Errorf("others can read the API's token in %s: %w; remove the file, or set GATEWAY_TOKEN", path, err)
+	}
+	return nil
 }
