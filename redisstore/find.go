@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,8 +13,15 @@ import (
 // it never holds the server up for long.
 const findBudget = 500
 
-// Find lists sessions: each partition is asked for a few of its newest, in one
-// pipeline per node, and again where those do not suffice.
+// findRead is how many records one call reads at most.
+const findRead = 100
+
+// Find lists sessions: each partition is asked where a few of its newest stand,
+// in one pipeline per node, and again where those do not suffice; then the
+// records of the page are read, each partition's at one time. What a record
+// says by then counts: one that does not match any more is passed over, and
+// others are looked for in its place; one that has moved to the front stands
+// there.
 func (s *Store) Find(ctx context.Context, query sessions.Query) (sessions.Page, error) {
 	if err := query.Check(); err != nil {
 		return sessions.Page{}, err
@@ -25,23 +33,53 @@ func (s *Store) Find(ctx context.Context, query sessions.Query) (sessions.Page, 
 	if query.Surface != "" {
 		return s.findBound(ctx, query, from)
 	}
-	most := query.Most()
 	sources := make([]*source[found], len(s.parts))
 	for i, p := range s.parts {
-		sources[i] = s.findSource(ctx, p, query, from, share(most+1, len(s.parts)))
+		sources[i] = s.findSource(ctx, p, query, from, ample(query.Most(), len(s.parts)))
 	}
-	list, err := merged(sources, most+1, func(a, b found) bool { return a.Before(b.Position) })
+	page := sessions.Page{Records: []sessions.Record{}}
+	for len(page.Records) < query.Most() {
+		list, err := merged(sources, query.Most()-len(page.Records), found.before)
+		if err != nil {
+			return sessions.Page{}, err
+		}
+		if len(list) == 0 {
+			return inOrder(page), nil
+		}
+		from = list[len(list)-1].Position
+		records, err := s.readAll(ctx, list)
+		if err != nil {
+			return sessions.Page{}, err
+		}
+		page.Records = append(page.Records, slices.DeleteFunc(records, func(r sessions.Record) bool { return !query.Matches(r) })...)
+	}
+	behind, err := merged(sources, 1, found.before)
 	if err != nil {
 		return sessions.Page{}, err
 	}
-	return pageOf(list, most)
+	if len(behind) > 0 {
+		page.Next = from.Cursor()
+	}
+	return inOrder(page), nil
 }
 
-// found is a record as it was read, and where it stands.
+// inOrder puts those to the front that have moved there since they were found.
+func inOrder(page sessions.Page) sessions.Page {
+	slices.SortFunc(page.Records, byPosition)
+	return page
+}
+
+func byPosition(a, b sessions.Record) int {
+	return cmp.Or(b.LastActivityAt.Compare(a.LastActivityAt), cmp.Compare(b.ID, a.ID))
+}
+
+// found is where a session stood when it was found.
 type found struct {
 	sessions.Position
-	record *reply
+	in partition
 }
+
+func (f found) before(g found) bool { return f.Before(g.Position) }
 
 func (s *Store) findSource(ctx context.Context, p partition, query sessions.Query, from sessions.Position, count int) *source[found] {
 	states, kind := letters(query)
@@ -63,17 +101,53 @@ func (s *Store) findSource(ctx context.Context, p partition, query sessions.Quer
 		r := read(val)
 		more := r.flag()
 		at, last = r.number(), r.text()
-		var list []found
+		list := make([]found, 0, len(r.parts)/2)
 		for r.more() {
-			one := r.list()
-			f := found{Position: sessions.Position{At: fromMillis(one.number())}, record: one.list()}
-			if f.ID = f.record.peek(); one.err != nil {
-				return nil, false, one.err
-			}
-			list = append(list, f)
+			list = append(list, found{Position: sessions.Position{At: fromMillis(r.number()), ID: r.text()}, in: p})
 		}
 		return list, more, r.err
 	}}
+}
+
+// readAll reads records, in this order. Those that are gone by now are left
+// out.
+func (s *Store) readAll(ctx context.Context, list []found) ([]sessions.Record, error) {
+	places := map[int][]int{} // in list, by partition
+	for i, f := range list {
+		places[f.in.index] = append(places[f.in.index], i)
+	}
+	records := make([]sessions.Record, len(list))
+	var steps []func() error
+	for index, all := range places {
+		for some := range slices.Chunk(all, findRead) {
+			steps = append(steps, func() error { return s.readSome(ctx, s.parts[index], list, some, records) })
+		}
+	}
+	err := together(steps)
+	return slices.DeleteFunc(records, func(r sessions.Record) bool { return r.ID == "" }), err
+}
+
+// readSome reads the records of those places in list that are a partition's.
+func (s *Store) readSome(ctx context.Context, p partition, list []found, places []int, records []sessions.Record) error {
+	args := make([]any, len(places))
+	for i, place := range places {
+		args[i] = list[place].ID
+	}
+	val, err := s.run(ctx, p, s.scripts.records, args...)
+	if err != nil {
+		return err
+	}
+	r := read(val)
+	for _, place := range places {
+		one := r.optional()
+		if one == nil {
+			continue
+		}
+		if records[place], err = one.record(); err != nil {
+			return err
+		}
+	}
+	return r.err
 }
 
 // letters are the first letters of the states and the type that a query asks
@@ -89,20 +163,6 @@ func letters(query sessions.Query) (states, kind string) {
 		kind = string(query.Type[0])
 	}
 	return string(wanted), kind
-}
-
-func pageOf(list []found, most int) (page sessions.Page, err error) {
-	more := len(list) > most
-	page.Records = make([]sessions.Record, min(len(list), most))
-	for i := range page.Records {
-		if page.Records[i], err = list[i].record.record(); err != nil {
-			return sessions.Page{}, err
-		}
-	}
-	if more {
-		page.Next = list[most-1].Cursor()
-	}
-	return page, nil
 }
 
 // findBound finds the one session that a surface has.

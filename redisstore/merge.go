@@ -58,3 +58,10 @@ func share(limit, count int) int {
 	mean := float64(limit) / float64(count)
 	return min(limit, int(mean+math.Sqrt(mean))+1)
 }
+
+// ample is a share so large that rarely a source has more of the first ones:
+// where asking for some more costs less than asking again.
+func ample(limit, count int) int {
+	mean := float64(limit) / float64(count)
+	return min(limit, int(mean+4*math.Sqrt(mean))+1)
+}

@@ -44,15 +44,6 @@ func (r *reply) text() string {
 	return text
 }
 
-// peek is the next part if that is a text; it stays the next.
-func (r *reply) peek() string {
-	if !r.more() {
-		return ""
-	}
-	text, _ := r.parts[0].(string)
-	return text
-}
-
 // number reads an integer, also one written as text.
 func (r *reply) number() int64 {
 	switch part := r.next().(type) {

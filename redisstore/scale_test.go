@@ -19,20 +19,22 @@ const (
 	scaleSessions   = 1_000_000
 	scaleUsers      = 10_000
 	scaleWorkspaces = 20
+	scaleGuests     = scaleSessions / 1000 // who take part in a thousand sessions each
 )
 
 // seedScript makes many sessions at once, as posts and imports would: every
-// seventh a group in which one further user took part.
+// seventh a group in which one further user took part, and in each a guest.
 const seedScript = `#!lua
-local from, count, step, users, workspaces = int(), int(), int(), int(), int()
+local from, count, step, users, workspaces, guests = int(), int(), int(), int(), int(), int()
 for i = from, from + (count - 1) * step, step do
-  local sid = 'telegram:2026-01-01-' .. i
+  local sid, n = 'telegram:2026-01-01-' .. i, math.floor(i / step)
   local kind = i % 7 == 0 and 'group' or 'direct'
-  local user, ws = 'telegram:' .. i % users, 'T' .. i % workspaces
+  local user, ws = 'telegram:' .. n % users, 'T' .. n % workspaces
   local cold = cmsgpack.pack({src = '{"kind":"channel","interactive":true,"platform":"telegram","type":"' .. kind .. '"}', us = user, ws = ws})
   local s = create(sid, user, cold)
-  s.st, s.ac = i % 10 == 0 and 'suspended' or 'active', NOW - i * 1000
-  if i % 7 == 0 then participate(s, 'telegram:' .. (i + 1) % users) end
+  s.st, s.ac = n % 10 == 0 and 'suspended' or 'active', NOW - i * 1000
+  if i % 7 == 0 then participate(s, 'telegram:' .. (n + 1) % users) end
+  participate(s, 'guest:' .. n % guests)
   enlist(s)
   save(s)
 end
@@ -56,7 +58,7 @@ func seeded(b *testing.B, count int) (*Store, *redistest.Server) {
 		for done := 0; done < each; done += batch {
 			g.Go(func() error {
 				from, some := i+done*len(s.parts), min(batch, each-done)
-				_, err := s.run(context.Background(), p, sc, from, some, len(s.parts), scaleUsers, scaleWorkspaces)
+				_, err := s.run(context.Background(), p, sc, from, some, len(s.parts), scaleUsers, scaleWorkspaces, scaleGuests)
 				return err
 			})
 		}
@@ -76,6 +78,9 @@ func BenchmarkFind(b *testing.B) {
 		"1000":                     {Limit: sessions.ListMax},
 		"by user":                  {UserID: "telegram:5"},
 		"by participant":           {Participant: "telegram:5"},
+		"by guest":                 {Participant: "guest:5"},
+		"by guest and type":        {Participant: "guest:5", Type: sessions.Direct},
+		"by guest and workspace":   {Participant: "guest:5", WorkspaceID: "T5"},
 		"by workspace":             {WorkspaceID: "T5"},
 		"by user and workspace":    {UserID: "telegram:5", WorkspaceID: "T5"},
 		"by participant and state": {Participant: "telegram:5", States: []sessions.State{sessions.StateSuspended}},

@@ -23,7 +23,7 @@ type script struct {
 // scripts are all operations.
 type scripts struct {
 	post, claim, renew, appendTo, commit, stop, again, deadList, deadDrop, deadReplay  *script
-	open, get, bound, update, rotate, rangeOf                                          *script
+	open, get, bound, update, rotate, rangeOf, records                                 *script
 	enqueue, take, settle, forwardRead, forwardApply, forwardDone                      *script
 	timerSet, timerEnd, timerFire, lock, lockSave, lockRelease                         *script
 	find, touch, attach, detach, expire, note, clear, job, remove, stale, sweep        *script
@@ -70,7 +70,7 @@ func (s *scripts) byName() map[string]**script {
 		"user_role": &s.userRole, "user_offer": &s.userOffer, "user_reserve": &s.userReserve,
 		"user_yield": &s.userYield, "user_list": &s.userList,
 		"schedule_save": &s.scheduleSave, "schedule_get": &s.scheduleGet, "schedule_list": &s.scheduleList,
-		"schedule_remove": &s.scheduleRemove, "schedule_runs": &s.scheduleRuns,
+		"schedule_remove": &s.scheduleRemove, "schedule_runs": &s.scheduleRuns, "records": &s.records,
 	}
 }
 

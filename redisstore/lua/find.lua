@@ -1,5 +1,10 @@
 #!lua flags=no-writes
--- find: the sessions of a partition that a query asks for, the newest first.
+-- find: where the sessions of a partition stand that a query asks for, the
+-- newest first.
+--
+-- The indexes tell all that a query can ask for but two things: that a session
+-- is direct (those without a type stand among them), and that its user takes
+-- part in it himself. Only then are records read.
 --
 -- KEYS[1] tag of the partition
 -- ARGV    first letters of the states, of the type (or empty), user, participant,
@@ -7,68 +12,132 @@
 --         (or empty), activity and id that stand before the first (or empty), how
 --         many at most, how many to look at at most
 -- Returns {1 if there may be more, activity and id of the last one looked at,
---         {activity, record}, ...}
+--         activity, sid, ...}
 local states, typ, user, participant, workspace = arg(), arg(), arg(), arg(), arg()
 local after, at, last, need, budget = int(), int(), arg(), int(), int()
+local types = typ == '' and 'dg' or typ
 
-local function wanted(s)
-  return (user == '' or userid(s) == user) and (workspace == '' or s.ws == workspace)
-    and (participant == '' or takespart(s, participant))
-    and states:find(s.st:sub(1, 1), 1, true) and (typ == '' or s.ty == typ)
+-- Lists of indexes: a session must stand in one of each. The indexes of a
+-- user's and of a workspace's sessions are part of those of all.
+local conditions = {}
+if user ~= '' then conditions[1] = indexes('iu', states, types, user) end
+if workspace ~= '' then conditions[#conditions + 1] = indexes('iw', states, types, workspace)
+elseif user == '' or typ ~= '' then conditions[#conditions + 1] = indexes('i', states, types) end
+
+-- The most selective condition decides what is walked.
+local walked, least = conditions[1], nil
+local function count()
+  for _, keys in ipairs(conditions) do
+    local count = cards(keys)
+    if not least or count < least then walked, least = keys, count end
+  end
+end
+if #conditions > 1 then count() end
+
+-- Those of some sessions that stand in an index of each list but the one that
+-- is walked, and their activity; nil: there is no other list. A session stands
+-- in one index of a list at most.
+local function standing(ids)
+  local activity
+  for _, keys in ipairs(conditions) do
+    if keys ~= walked then
+      local kept = {}
+      activity = {}
+      for _, k in ipairs(keys) do
+        local others = {}
+        for i, score in ipairs(#ids > 0 and call('ZMSCORE', k, unpack(ids)) or {}) do
+          local sid = ids[i]
+          if score then
+            activity[sid] = tonumber(score)
+            kept[#kept + 1] = sid
+          else
+            others[#others + 1] = sid
+          end
+        end
+        ids = others
+      end
+      ids = kept
+    end
+  end
+  return activity
 end
 
 -- Where somebody takes part who is not its user: these are not in any order.
+local isguest = {}
 local function guests()
-  local list, out = {}, {}
-  for _, sid in ipairs(call('SMEMBERS', key('ip', participant))) do
-    local s = load(sid)
-    if s and wanted(s) and (not after or s.ac > after)
-      and (not at or sid ~= last and ahead(true, at, last, s.ac, sid)) then
-      list[#list + 1] = s
+  local members, times, at_time = call('SMEMBERS', key('ip', participant)), {}, {}
+  for from = 1, #members, 500 do
+    local activity = standing({unpack(members, from, math.min(from + 499, #members))})
+    for sid, ac in pairs(activity) do
+      if (not after or ac > after) and (not at or sid ~= last and ahead(true, at, last, ac, sid)) then
+        isguest[sid] = true
+        if at_time[ac] then table.insert(at_time[ac], sid)
+        else
+          times[#times + 1] = ac
+          at_time[ac] = {sid}
+        end
+      end
     end
   end
-  table.sort(list, function(a, b) return ahead(true, a.ac, a.id, b.ac, b.id) end)
-  for _, s in ipairs(list) do
-    out[#out + 1] = s.id
-    out[#out + 1] = s.ac
+  table.sort(times)
+  local out = {}
+  for i = #times, 1, -1 do
+    local ids = at_time[times[i]]
+    if #ids > 1 then table.sort(ids, function(a, b) return less(b, a) end) end
+    for _, sid in ipairs(ids) do
+      out[#out + 1] = sid
+      out[#out + 1] = times[i]
+    end
   end
   return out
 end
 
--- The most selective condition decides what is walked.
-local types = typ == '' and 'dg' or typ
-local keys, least, extra = indexes('i', states, types), nil, nil
-local function consider(kind, name)
-  least = least or cards(keys)
-  local some = indexes(kind, states, types, name)
-  local count = cards(some)
-  if count <= least then keys, least = some, count end
-end
-if user ~= '' then consider('iu', user) end
-if workspace ~= '' then consider('iw', workspace) end
+local extra
 if participant ~= '' and participant ~= user then
-  local some, others = indexes('iu', states, types, participant), call('SCARD', key('ip', participant))
-  local count = cards(some) + others
-  least = least or cards(keys)
+  local own, others = indexes('iu', states, types, participant), call('SCARD', key('ip', participant))
+  local all = cards(own) + others
+  if all > 50 and not least then count() end
   -- Of very many others it is cheaper to look for some among all.
-  if count <= least and (others <= 200 or others * count <= least * need) then
-    keys, extra = some, others > 0 and guests() or nil
+  if all <= 50 or all <= least and (others <= 200 or others * all <= least * need) then
+    walked = own
+    extra = others > 0 and guests() or nil
+    if typ == '' and user == '' and workspace == '' then conditions = {} end -- his own are among all
   end
 end
 
-local out, following = {1, at or 0, last}, walk(keys, true, at, last, after, need, extra)
-while need > 0 and budget > 0 do
-  local sid, activity = following()
-  if not sid then
-    out[1] = 0
-    break
+-- What only the record tells.
+local function wanted(sid)
+  if typ ~= 'd' and (participant == '' or isguest[sid]) then return true end
+  local s = load(sid)
+  return s and (typ == '' or s.ty == typ) and (participant == '' or takespart(s, participant))
+end
+
+local out, size = {1, at or 0, last}, need
+local following = walk(walked, true, at, last, after, math.ceil(need / 2), extra)
+while need > 0 and budget > 0 and out[1] == 1 do
+  local ids, times, unknown = {}, {}, {}
+  for i = 1, math.min(size, budget) do
+    local sid, activity = following()
+    if not sid then
+      out[1] = 0
+      break
+    end
+    ids[i], times[i] = sid, activity
+    if not isguest[sid] then unknown[#unknown + 1] = sid end
   end
-  out[2], out[3], budget = activity, sid, budget - 1
-  local text = call('GET', key('s', sid))
-  local s = loaded(sid, text)
-  if s and wanted(s) then
-    need = need - 1
-    out[#out + 1] = {activity, record(s, text)}
+  local activity = standing(unknown)
+  for i, sid in ipairs(ids) do
+    out[2], out[3] = times[i], sid
+    if (isguest[sid] or not activity or activity[sid]) and wanted(sid) then
+      out[#out + 1] = times[i]
+      out[#out + 1] = sid
+      need = need - 1
+      if need == 0 then
+        if i < #ids then out[1] = 1 end
+        break
+      end
+    end
   end
+  budget, size = budget - #ids, math.min(2 * size, 100)
 end
 return out
