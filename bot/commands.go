@@ -16,6 +16,12 @@ import (
 // is acted on and answered once.
 func (b *Bot) command(ctx context.Context, a arrival) (sessions.PostResult, error) {
 	none := sessions.PostResult{}
+	if refused, err := b.asInGroup(ctx, &a); err != nil || refused {
+		if refused {
+			err = b.answer(ctx, a, a.key, sessions.DedupeFor, noticeText(a))
+		}
+		return none, err
+	}
 	switch a.decision.Command.Name {
 	case "new":
 		return none, b.commandNew(ctx, a)
