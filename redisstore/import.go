@@ -102,6 +102,7 @@ func coldOfRecord(r sessions.Record) (string, error) {
 	c := cold{surfaces: r.Surfaces, texts: map[string]string{
 		"src": string(source), "us": r.UserID, "ws": r.WorkspaceID, "nm": r.Name, "ds": r.Description,
 		"dss": string(r.DescriptionSource), "wm": r.WorkingMemory, "ag": r.Agent, "ps": r.ParentSession,
+		"ks": checkpointText(r.Checkpoint),
 	}}
 	c.metadata, err = members(r.Metadata)
 	return c.pack(), err

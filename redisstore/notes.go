@@ -41,9 +41,12 @@ func (s *Store) Note(ctx context.Context, request sessions.NoteRequest) (session
 }
 
 func (s *Store) noteArgs(ctx context.Context, p partition, request sessions.NoteRequest) ([]any, []sessions.Entry, error) {
-	var leaf any = ""
+	var leaf, version any = "", ""
 	if request.IfLeaf != nil {
 		leaf = *request.IfLeaf
+	}
+	if request.IfVersion != nil {
+		version = *request.IfVersion
 	}
 	list, entries, err := s.entryArgs(ctx, p, request.Entries)
 	if err != nil {
@@ -53,7 +56,7 @@ func (s *Store) noteArgs(ctx context.Context, p partition, request sessions.Note
 	if err != nil {
 		return nil, nil, err
 	}
-	args := append([]any{request.Session, request.Key, dedupeFor, bit(request.Steers()), leaf}, list...)
+	args := append([]any{request.Session, request.Key, dedupeFor, bit(request.Steers()), leaf, version}, list...)
 	return append(append(args, sessions.MetadataMax), patch...), entries, nil
 }
 

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -250,11 +251,24 @@ func (c cold) fill(out *sessions.Record) (err error) {
 	out.UserID, out.WorkspaceID, out.Name, out.Agent = t["us"], t["ws"], t["nm"], t["ag"]
 	out.Description, out.DescriptionSource = t["ds"], sessions.DescriptionSource(t["dss"])
 	out.WorkingMemory, out.ParentSession, out.Surfaces = t["wm"], t["ps"], c.surfaces
+	if t["ks"] != "" {
+		if _, err := fmt.Sscan(t["ks"], &out.Checkpoint.Seq, &out.Checkpoint.Turns); err != nil {
+			return err
+		}
+	}
 	if err := json.Unmarshal([]byte(t["src"]), &out.Source); err != nil {
 		return err
 	}
 	out.Metadata, err = c.object()
 	return err
+}
+
+// checkpointText is a checkpoint as stored: its numbers, or nothing.
+func checkpointText(c sessions.Checkpoint) string {
+	if c == (sessions.Checkpoint{}) {
+		return ""
+	}
+	return fmt.Sprint(c.Seq, c.Turns)
 }
 
 // patchArgs are a patch's arguments: see readpatch.
@@ -265,6 +279,9 @@ func patchArgs(p sessions.Patch) ([]any, error) {
 		if text != nil {
 			add("cold", name, *text)
 		}
+	}
+	if p.Checkpoint != nil {
+		add("cold", "ks", checkpointText(*p.Checkpoint))
 	}
 	if p.ContextTokens != nil {
 		add("tokens", "", strconv.FormatInt(*p.ContextTokens, 10))

@@ -132,6 +132,9 @@ func (p Patch) Check() error {
 	if p.WorkingMemory != nil && len(*p.WorkingMemory) > MetadataMax {
 		return &InvalidError{What: "working memory", Why: fmt.Sprintf("it must have at most %d bytes", MetadataMax)}
 	}
+	if p.Checkpoint != nil && (p.Checkpoint.Seq < 0 || p.Checkpoint.Turns < 0) {
+		return &InvalidError{What: "checkpoint", Why: "it must not be negative"}
+	}
 	if p.Description != nil && descriptionRank(p.Description.Source) == 0 {
 		return &InvalidError{What: "description source", Why: "it must be fallback, agent or user"}
 	}

@@ -17,14 +17,17 @@ type Notes interface {
 	//
 	// ErrNotFound: the session, IfLeaf, or an EntryLeaf's Target is not
 	// there (a Target in the tree); ErrConflict: the leaf is another one than
-	// IfLeaf; StateError, also of an expired session.
+	// IfLeaf, or the version than IfVersion; StateError, also of an expired
+	// session.
 	Note(ctx context.Context, request NoteRequest) (NoteResult, error)
 
 	// Clear erases a session's entries for good and keeps its record and its
 	// Seq: Record.Cleared is Seq then, and the leaf is at the root. What waits
 	// for a turn, its dead letters, and its timers (those whose Home is its
 	// id) are gone, and so is what the record quotes of the entries: Preview,
-	// a fallback description, ContextTokens. Rows in the outbox still go out.
+	// a fallback description, ContextTokens, and where there was a Checkpoint, a
+	// description from the agent and WorkingMemory. Checkpoint begins anew. Rows in the outbox
+	// still go out.
 	// ErrNotFound; StateError: a turn is open, or the session is expired.
 	Clear(ctx context.Context, id string) (Record, error)
 }
@@ -38,7 +41,9 @@ type NoteRequest struct {
 	Entries []NewEntry // at least one
 	// IfLeaf writes only while this entry is the leaf; nil: whatever is.
 	IfLeaf *int64
-	Patch  Patch
+	// IfVersion writes only while this is Record.Version; nil: whatever is.
+	IfVersion *int64
+	Patch     Patch
 }
 
 // NoteResult is what a note left.

@@ -33,6 +33,18 @@ type (
 		Summary string `json:"summary"`
 		FromID  string `json:"from_id,omitempty"` // the leaf that was left
 	}
+	// CheckpointEntry is the payload of an EntryCheckpoint: what a checkpoint
+	// looked at, and what came of it.
+	CheckpointEntry struct {
+		Reason  string `json:"reason"`
+		FromSeq int64  `json:"from_seq"` // the first entry of its range
+		ToSeq   int64  `json:"to_seq"`   // the last one
+		Turns   int64  `json:"turns"`    // that ended in it
+		// LeftOut is how many of the range's oldest entries were not looked at,
+		// because the range was too long.
+		LeftOut int64  `json:"left_out,omitempty"`
+		Text    string `json:"text,omitempty"` // the description it wrote
+	}
 	// CustomInfo is the payload of an EntryCustomInfo: what an outside program
 	// keeps in the log. Nobody is shown it.
 	CustomInfo struct {

@@ -91,6 +91,8 @@ type Record struct {
 	ParentSession     string            `json:"parent_session,omitempty"`
 	ContextTokens     int64             `json:"context_tokens,omitempty"` // of the last turn
 
+	Checkpoint Checkpoint `json:"checkpoint,omitzero"`
+
 	Seq     int64 `json:"seq"`               // the newest entry's; 0: no entries yet
 	Cleared int64 `json:"cleared,omitempty"` // the entries up to this seq were erased
 	Leaf    int64 `json:"-"`                 // seq of the entry where the conversation stands; 0: at the root
@@ -98,6 +100,17 @@ type Record struct {
 	Version int64 `json:"version"`           // grows with every change of record or log
 	Queued  int   `json:"queued"`            // messages waiting for a turn, without those of the open turn
 }
+
+// Checkpoint is how far checkpoints have looked at a session's log.
+type Checkpoint struct {
+	// Seq is the newest entry the last one looked at; 0: there was none since
+	// the session began or was cleared.
+	Seq   int64 `json:"seq"`
+	Turns int64 `json:"turns"` // Record.TurnCount then, or when it was cleared
+}
+
+// Checked is the seq up to which the log needs no other checkpoint.
+func (r Record) Checked() int64 { return max(r.Cleared, r.Checkpoint.Seq) }
 
 // LeafID is the [EntryID] of the leaf.
 func (r Record) LeafID() string { return EntryID(r.Leaf) }
@@ -126,6 +139,7 @@ type Patch struct {
 	WorkingMemory *string
 	Agent         *string
 	ContextTokens *int64
+	Checkpoint    *Checkpoint
 	// Metadata is merged key by key; a nil value removes its key.
 	Metadata map[string]any
 }

@@ -75,6 +75,7 @@ func (p Patch) Apply(r *Record) error {
 	set(&r.WorkingMemory, p.WorkingMemory)
 	set(&r.Agent, p.Agent)
 	set(&r.ContextTokens, p.ContextTokens)
+	set(&r.Checkpoint, p.Checkpoint)
 	if p.Preview != nil {
 		r.Preview = PreviewOf(*p.Preview)
 	}

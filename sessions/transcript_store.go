@@ -47,7 +47,7 @@ func CheckImport(r Record) error {
 			return err
 		}
 	}
-	return Patch{WorkingMemory: &r.WorkingMemory}.Check()
+	return Patch{WorkingMemory: &r.WorkingMemory, Checkpoint: &r.Checkpoint}.Check()
 }
 
 // Sequel checks the entries of an import, one after the other and in the end

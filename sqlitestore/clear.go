@@ -61,9 +61,14 @@ func (t *tx) quoteNothing(r *row) error {
 		return err
 	}
 	r.preview, d.ContextTokens = "", 0
-	if d.DescriptionSource == sessions.DescriptionFallback {
+	checked := d.Checkpoint.Seq > 0
+	if d.DescriptionSource == sessions.DescriptionFallback || checked && d.DescriptionSource == sessions.DescriptionAgent {
 		d.Description, d.DescriptionSource = "", ""
 	}
+	if checked {
+		d.WorkingMemory = ""
+	}
+	d.Checkpoint = sessions.Checkpoint{Turns: r.turns}
 	r.described = d.DescriptionSource != ""
 	return t.saveDetail(r)
 }

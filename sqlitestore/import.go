@@ -166,6 +166,7 @@ func rowOf(record sessions.Record) *row {
 			Source: record.Source, Metadata: sessions.MergeMetadata(nil, record.Metadata), Name: record.Name,
 			Description: record.Description, DescriptionSource: record.DescriptionSource, WorkingMemory: record.WorkingMemory,
 			Agent: record.Agent, ParentSession: record.ParentSession, ContextTokens: record.ContextTokens,
+			Checkpoint: record.Checkpoint,
 		},
 	}
 }

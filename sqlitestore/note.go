@@ -60,6 +60,9 @@ func (t *tx) mayNote(r *row, request sessions.NoteRequest) error {
 	if r.state == sessions.StateExpired || request.Steers() && r.busy() {
 		return r.refuse("note")
 	}
+	if request.IfVersion != nil && *request.IfVersion != r.version {
+		return sessions.ErrConflict
+	}
 	if request.IfLeaf == nil || *request.IfLeaf == r.leaf {
 		return nil
 	}

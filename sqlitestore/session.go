@@ -63,6 +63,7 @@ type details struct {
 	Agent             string                     `json:"agent,omitempty"`
 	ParentSession     string                     `json:"parent_session,omitempty"`
 	ContextTokens     int64                      `json:"context_tokens,omitempty"`
+	Checkpoint        sessions.Checkpoint        `json:"checkpoint,omitzero"`
 }
 
 const rowColumns = `s.num, s.id, s.state, s.status, s.user_id, s.workspace_id, s.created_at, s.active_at, s.changed_at,
@@ -242,7 +243,7 @@ func (r *row) record(participants []string) sessions.Record {
 		Surfaces: slices.Clone(d.Surfaces), Participants: participants, Metadata: sessions.MergeMetadata(d.Metadata, nil),
 		MessageCount: r.messages, TurnCount: r.turns, Name: d.Name, Description: d.Description, DescriptionSource: d.DescriptionSource,
 		Preview: r.preview, WorkingMemory: d.WorkingMemory, Agent: d.Agent, ParentSession: d.ParentSession, ContextTokens: d.ContextTokens,
-		Seq: r.seq, Cleared: r.cleared, Leaf: r.leaf, Epoch: r.epoch, Version: r.version, Queued: r.queued,
+		Checkpoint: d.Checkpoint, Seq: r.seq, Cleared: r.cleared, Leaf: r.leaf, Epoch: r.epoch, Version: r.version, Queued: r.queued,
 	}
 }
 
@@ -258,7 +259,7 @@ func (t *tx) patch(r *row, p sessions.Patch) error {
 	r.preview, r.described = record.Preview, record.DescriptionSource != ""
 	d := r.details
 	d.Metadata, d.Name, d.Description, d.DescriptionSource = record.Metadata, record.Name, record.Description, record.DescriptionSource
-	d.WorkingMemory, d.Agent, d.ContextTokens = record.WorkingMemory, record.Agent, record.ContextTokens
+	d.WorkingMemory, d.Agent, d.ContextTokens, d.Checkpoint = record.WorkingMemory, record.Agent, record.ContextTokens, record.Checkpoint
 	return t.saveDetail(r)
 }
 

@@ -8,10 +8,13 @@ local s, id = load(arg()), arg()
 if not s then return {'missing'} end
 if s.st == 'expired' or open(s) then return {'state', s.id, s.st, s.su} end
 local cold = coldpart(s.id)
-if cold.dss == 'fallback' then
+local checked = (cold.ks or '0 '):sub(1, 2) ~= '0 '
+if cold.dss == 'fallback' or checked and cold.dss == 'agent' then
   cold.ds, cold.dss, s.dd = nil, nil, nil
-  savecold(s.id, cold)
 end
+if checked then cold.wm = nil end
+cold.ks = s.tc > 0 and string.format('0 %d', s.tc) or nil
+savecold(s.id, cold)
 erase(s, id)
 s.cl, s.lf, s.qn, s.wn = s.n, 0, 0, 0
 s.qd, s.la, s.pv, s.ct = nil, nil, nil, nil

@@ -2,13 +2,13 @@
 -- note: writes entries outside of turns.
 --
 -- KEYS[1] tag of the session's partition
--- ARGV    sid, dedupe key, its ms, 1 if an entry may not wait, the leaf there
---         has to be (or empty), entries (see readentries), metadata's maximum in
+-- ARGV    sid, dedupe key, its ms, 1 if an entry may not wait, the leaf and the
+--         version there have to be (or empty), entries (see readentries), metadata's maximum in
 --         bytes, patch (see readpatch)
 -- Returns {dup, record} | {missing} | {state, sid, state, status} | {gone}
 --         | {taken} | {target} | {blob} | {metadata}
 --         | {ok, now ms, {seq, parent, waiting 0|1, ...}, record}
-local sid, dedupe, ttl, steers, ifleaf = arg(), arg(), arg(), arg() == '1', int()
+local sid, dedupe, ttl, steers, ifleaf, ifversion = arg(), arg(), arg(), arg() == '1', int(), int()
 local list = readentries()
 local metamax, patch = int(), readpatch()
 
@@ -17,6 +17,7 @@ if not s then return {'missing'} end
 if seen(once(sid, dedupe)) then return {'dup', readrecord(sid)} end
 local waits = open(s) or s.qn > 0
 if s.st == 'expired' or steers and waits then return {'state', s.id, s.st, s.su} end
+if ifversion and ifversion ~= s.vr then return {'taken'} end
 if ifleaf and ifleaf > 0 and not read(s, ifleaf) then return {'gone'} end
 if ifleaf and ifleaf ~= s.lf then return {'taken'} end
 local fault = wrong(s, list)

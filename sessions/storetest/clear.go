@@ -13,6 +13,7 @@ func clearTests() []test {
 	return []test{
 		{"clear erases the entries and keeps record and seq", clearErases},
 		{"clear forgets what the record quotes of the entries", clearForgets},
+		{"clear forgets what a checkpoint wrote, and only that", clearCheckpoint},
 		{"clear takes what waits with it", clearQueue},
 		{"clear takes dead letters, timers and the last turn with it", clearRest},
 		{"what is in the outbox goes out, and its receipt is written", clearOutbox},
@@ -65,6 +66,22 @@ func clearForgets(tr *trial) {
 		text := fmt.Sprintf("written %d", i)
 		must(tr.store.Update(tr.ctx, id, sessions.Patch{Description: &sessions.Description{Text: text, Source: source}}))(tr)
 		equal(tr, "description", tr.clear(id).Description, text)
+	}
+}
+
+func clearCheckpoint(tr *trial) {
+	id := tr.talked()
+	for _, source := range []sessions.DescriptionSource{sessions.DescriptionAgent, sessions.DescriptionUser} {
+		left := map[sessions.DescriptionSource]string{sessions.DescriptionUser: "about"}[source]
+		must(tr.store.Update(tr.ctx, id, sessions.Patch{
+			WorkingMemory: new("m"), Description: &sessions.Description{Text: "about", Source: source}, Checkpoint: &sessions.Checkpoint{Seq: tr.get(id).Seq, Turns: 1},
+		}))(tr)
+		after := tr.clear(id)
+		tr.check(after.Description == left && (after.DescriptionSource == "") == (left == "") && after.WorkingMemory == "" && after.Checkpoint == sessions.Checkpoint{Turns: 2} && after.Checked() == after.Seq, "cleared %+v", after)
+		if left == "" {
+			tr.post(tr.heard("a new first message"))
+			equal(tr, "description", tr.get(id).Description, "a new first message")
+		}
 	}
 }
 

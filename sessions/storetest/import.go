@@ -92,7 +92,7 @@ func chatRecord(id string) sessions.Record {
 		UserID: "u-ann", WorkspaceID: "team", State: sessions.StateActive, CreatedAt: at, LastActivityAt: at.Add(time.Hour), StateChangedAt: at.Add(time.Minute),
 		Participants: []string{"u-ann", "u-bob"}, Metadata: map[string]any{"k": map[string]any{"l": "v"}}, MessageCount: 2, TurnCount: 2,
 		Name: "name", Description: "described", DescriptionSource: sessions.DescriptionAgent, Preview: "a2", WorkingMemory: "memory", Agent: "guide",
-		ParentSession: "telegram:elsewhere", ContextTokens: 1234, Leaf: 7,
+		ParentSession: "telegram:elsewhere", ContextTokens: 1234, Checkpoint: sessions.Checkpoint{Seq: 5, Turns: 1}, Leaf: 7,
 	}
 }
 
@@ -434,17 +434,18 @@ func importBadEntry(tr *trial) {
 
 func importBadRecord(tr *trial) {
 	for what, change := range map[string]func(*sessions.Record){
-		"no state":               func(r *sessions.Record) { r.State = "" },
-		"an unknown state":       func(r *sessions.Record) { r.State = "asleep" },
-		"metadata of 1 MB":       func(r *sessions.Record) { r.Metadata = map[string]any{"m": strings.Repeat("m", 1<<20)} },
-		"a long participant":     func(r *sessions.Record) { r.Participants = []string{strings.Repeat("u", 10<<10)} },
-		"an empty participant":   func(r *sessions.Record) { r.Participants = []string{"u", ""} },
-		"a long user":            func(r *sessions.Record) { r.UserID = strings.Repeat("u", 10<<10) },
-		"a long memory":          func(r *sessions.Record) { r.WorkingMemory = strings.Repeat("m", 1<<20) },
-		"no time":                func(r *sessions.Record) { r.CreatedAt = time.Time{} },
-		"a time before all":      func(r *sessions.Record) { r.LastActivityAt = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"a leaf beside the tree": func(r *sessions.Record) { r.Leaf = 6 },
-		"a negative leaf":        func(r *sessions.Record) { r.Leaf = -1 },
+		"no state":                func(r *sessions.Record) { r.State = "" },
+		"an unknown state":        func(r *sessions.Record) { r.State = "asleep" },
+		"metadata of 1 MB":        func(r *sessions.Record) { r.Metadata = map[string]any{"m": strings.Repeat("m", 1<<20)} },
+		"a long participant":      func(r *sessions.Record) { r.Participants = []string{strings.Repeat("u", 10<<10)} },
+		"an empty participant":    func(r *sessions.Record) { r.Participants = []string{"u", ""} },
+		"a long user":             func(r *sessions.Record) { r.UserID = strings.Repeat("u", 10<<10) },
+		"a long memory":           func(r *sessions.Record) { r.WorkingMemory = strings.Repeat("m", 1<<20) },
+		"a checkpoint before all": func(r *sessions.Record) { r.Checkpoint.Seq = -1 },
+		"no time":                 func(r *sessions.Record) { r.CreatedAt = time.Time{} },
+		"a time before all":       func(r *sessions.Record) { r.LastActivityAt = time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"a leaf beside the tree":  func(r *sessions.Record) { r.Leaf = 6 },
+		"a negative leaf":         func(r *sessions.Record) { r.Leaf = -1 },
 	} {
 		r := chatRecord("api:s")
 		change(&r)

@@ -42,7 +42,7 @@ func (tr *trial) fillSessions() []string {
 	created := tr.make(sessions.NewSession{Surface: "cli:local:work", UserID: "telegram:1", WorkspaceID: "/home", Name: "work", Agent: "guide", Metadata: map[string]any{"n": "v", "deep": map[string]any{"list": []any{"a", 1.5, nil}}}, Source: sessions.Source{Kind: "cli", Interactive: true, Platform: "cli", TriggerID: "t", Type: sessions.Direct}})
 	talked := tr.talked()
 	tr.note(talked, leafTo(2), entry(sessions.EntryBranchSummary, "s"), entry(sessions.EntryReaction, "<b>&\u2028"))
-	must(tr.store.Update(tr.ctx, talked, sessions.Patch{WorkingMemory: new("memory"), ContextTokens: new(int64(77)), Description: &sessions.Description{Text: "d", Source: sessions.DescriptionUser}}))(tr)
+	must(tr.store.Update(tr.ctx, talked, sessions.Patch{WorkingMemory: new("memory"), ContextTokens: new(int64(77)), Checkpoint: &sessions.Checkpoint{Seq: 4, Turns: 2}, Description: &sessions.Description{Text: "d", Source: sessions.DescriptionUser}}))(tr)
 	tr.attach(talked, "slack:1:C:5")
 	tr.attach(created.ID, "telegram:1:far")
 	suspended := tr.suspendedDirect("web:local:phone")

@@ -36,6 +36,8 @@ func noteTests() []test {
 		{"a note to an entry that is not in the tree is not found", noteNowhere},
 		{"a leaf that has moved on is a conflict", noteIfLeaf},
 		{"of writers at one leaf one wins", noteIfLeafTogether},
+		{"a version that is past is a conflict", noteIfVersion},
+		{"of writers at one version one wins", noteIfVersionTogether},
 		{"a note happens once per key", noteOnce},
 		{"of the same note at the same time one is written", noteOnceTogether},
 		{"a refused note does not use up its key", noteKeyRefused},
@@ -391,6 +393,46 @@ func noteIfLeaf(tr *trial) {
 	tr.wantErr(err, sessions.ErrConflict)
 	tr.done(turn, "a3")
 	tr.wantBranch(id, "q1", "q3", "a3", "label")
+}
+
+func noteIfVersion(tr *trial) {
+	id := tr.talked()
+	read := tr.get(id)
+	at := func(version int64) (sessions.NoteResult, error) {
+		return tr.store.Note(tr.ctx, sessions.NoteRequest{Session: id, IfVersion: &version, Entries: []sessions.NewEntry{entry(sessions.EntryCheckpoint, "c")},
+			Patch: sessions.Patch{Checkpoint: &sessions.Checkpoint{Seq: read.Seq, Turns: read.TurnCount}, WorkingMemory: new("notes")}})
+	}
+	tr.post(tr.heard("meanwhile"))
+	before := tr.get(id)
+	for _, version := range []int64{0, read.Version, before.Version + 1} {
+		_, err := at(version)
+		tr.wantErr(err, sessions.ErrConflict)
+	}
+	tr.sameRecord("refused", tr.get(id), before)
+	result := must(at(before.Version))(tr)
+	tr.check(result.Record.Checkpoint == sessions.Checkpoint{Seq: 4, Turns: 2} && result.Record.Checked() == 4 && result.Record.WorkingMemory == "notes" &&
+		result.Record.Seq == 6 && result.Record.Leaf == 5, "noted %+v", result.Record)
+	tr.sameRecord("noted", result.Record, tr.get(id))
+	tr.clear(id)
+	_, err := at(result.Record.Version)
+	tr.wantErr(err, sessions.ErrConflict)
+	equal(tr, "memory", tr.get(id).WorkingMemory, "")
+}
+
+func noteIfVersionTogether(tr *trial) {
+	id := tr.talked()
+	version := tr.get(id).Version
+	var won atomic.Int64
+	tr.together(10, func(i int) error {
+		_, err := tr.store.Note(tr.ctx, sessions.NoteRequest{Session: id, Entries: []sessions.NewEntry{entry(sessions.EntryCheckpoint, fmt.Sprintf("n%d", i))}, IfVersion: &version})
+		if errors.Is(err, sessions.ErrConflict) {
+			return nil
+		}
+		won.Add(1)
+		return err
+	})
+	equal(tr, "writers that won", won.Load(), 1)
+	equal(tr, "entries", len(tr.log(id)), 5)
 }
 
 func noteIfLeafTogether(tr *trial) {

@@ -157,6 +157,7 @@ func updatePatches(tr *trial) {
 	before := tr.get(id)
 	got := must(tr.store.Update(tr.ctx, id, sessions.Patch{
 		Name: new("plan"), Preview: new("shown"), WorkingMemory: new("remember"), Agent: new("guide"), ContextTokens: new(int64(77)),
+		Checkpoint:  &sessions.Checkpoint{Seq: 1 << 40, Turns: 3},
 		Description: &sessions.Description{Text: "about plans", Source: sessions.DescriptionAgent},
 	}))(tr)
 	for _, r := range []sessions.Record{got, tr.get(id)} {
@@ -165,6 +166,7 @@ func updatePatches(tr *trial) {
 		equal(tr, "memory", r.WorkingMemory, "remember")
 		equal(tr, "agent", r.Agent, "guide")
 		equal(tr, "tokens", r.ContextTokens, 77)
+		equal(tr, "checkpoint", r.Checkpoint, sessions.Checkpoint{Seq: 1 << 40, Turns: 3})
 		equal(tr, "description", r.Description, "about plans")
 		tr.check(r.Version > before.Version, "version %d did not grow from %d", r.Version, before.Version)
 		tr.check(r.LastActivityAt.Equal(before.LastActivityAt), "an update is no activity")
@@ -172,6 +174,7 @@ func updatePatches(tr *trial) {
 	second := must(tr.store.Update(tr.ctx, id, sessions.Patch{Name: new("")}))(tr)
 	equal(tr, "emptied name", second.Name, "")
 	equal(tr, "memory stays", second.WorkingMemory, "remember")
+	equal(tr, "checkpoint stays", second.Checkpoint, got.Checkpoint)
 }
 
 func updateMetadata(tr *trial) {

@@ -20,6 +20,7 @@ func repeatTests() []test {
 		{"sweep", repeatSweep},
 		{"note with its key", repeatNote},
 		{"note with its leaf", repeatNoteIfLeaf},
+		{"note with its version", repeatNoteIfVersion},
 		{"clear", repeatClear},
 		{"set a role", repeatRole},
 		{"offer a link", repeatOffer},
@@ -132,6 +133,16 @@ func repeatNoteIfLeaf(tr *trial) {
 	})
 	tr.wantErr(err, sessions.ErrConflict)
 	tr.wantBranch(id, "q1", "a1", "q2", "a2", "label")
+}
+
+func repeatNoteIfVersion(tr *trial) {
+	id := tr.talked()
+	version := tr.get(id).Version
+	_, err := twice(tr, "Note", func(s sessions.Store) (sessions.NoteResult, error) {
+		return s.Note(tr.ctx, sessions.NoteRequest{Session: id, Entries: []sessions.NewEntry{entry(sessions.EntryCheckpoint, "c")}, IfVersion: &version})
+	})
+	tr.wantErr(err, sessions.ErrConflict)
+	equal(tr, "entries", len(tr.log(id)), 5)
 }
 
 func repeatClear(tr *trial) {

@@ -15,7 +15,7 @@
 --   while a lease is given out also no nonce, un until ms.
 -- Numbers are whole and stay below 2^53.
 -- r:<sid> is the cold part, a MessagePack map whose leaves are all texts:
---   src (JSON), us, ws, nm, ds, dss, wm, ag, ps, sf [surfaces], md {JSON key: JSON value}.
+--   src (JSON), us, ws, nm, ds, dss, wm, ag, ps, ks (checkpoint: seq and turns), sf [surfaces], md {JSON key: JSON value}.
 -- m:<sid> is a set of the participants after the first, in order.
 local unset = {__index = {n = 0, mc = 0, tc = 0, lf = 0, tn = 0, vr = 0, ep = 0, un = 0, at = 0, tp = 0, kn = 0,
   qd = 0, qn = 0, wn = 0, pm = 0, pr = 0, cl = 0}}
