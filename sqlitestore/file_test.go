@@ -191,6 +191,27 @@ func TestAFullDiskIsSaidSoAndOver(t *testing.T) {
 	}
 }
 
+// Platforms know a message by its delivery's id for hours: a database that
+// begins anew, or was restored, must not give one that they have seen.
+func TestTwoDatabasesGiveNoDeliveryTheSameID(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 2 {
+		store := open(t, Config{Path: filepath.Join(t.TempDir(), "gateway.db")})
+		result, err := store.Enqueue(t.Context(), sessions.EnqueueRequest{
+			Deliveries: []sessions.NewDelivery{{Surface: "discord:1:2", Payload: []byte(`{}`), Entry: -1}},
+			Send:       &sessions.Claimer{Owner: "worker", For: time.Minute},
+		})
+		if err != nil || len(result.Sends) != 1 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		if id := result.Sends[0].ID; seen[id] {
+			t.Errorf("delivery %s twice", id)
+		}
+		seen[result.Sends[0].ID] = true
+	}
+}
+
 // A message does not fit while a few bytes still do: such a store is not well.
 func TestAStoreThatIsFullIsNotWell(t *testing.T) {
 	t.Parallel()

@@ -4,9 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"strings"
 
 	"parley/sessions"
 )
+
+// deliveryLength is how many of 32 letters and digits a delivery's id has.
+const deliveryLength = 16
 
 // Enqueue adds rows that belong to no session.
 func (s *Store) Enqueue(ctx context.Context, request sessions.EnqueueRequest) (sessions.EnqueueResult, error) {
@@ -76,11 +80,12 @@ func (t *tx) openLane(d *sessions.Delivery, claimer *sessions.Claimer) (fresh bo
 	return n > 0, err
 }
 
+// insertRow adds a row under an id that no database gives again, not even this
+// one after it was restored: platforms know messages by it.
 func (t *tx) insertRow(session int64, d *sessions.Delivery) error {
-	var num int64
-	_, err := t.one("INSERT INTO outbox (surface, session, entry, payload, attempt, maybe_sent) VALUES (?, ?, ?, ?, ?, 0) RETURNING num",
-		[]any{d.Surface, session, d.Entry, string(d.Payload), d.Attempt}, []any{&num})
-	d.ID = rowID(num)
+	d.ID = strings.ToLower(rand.Text()[:deliveryLength])
+	_, err := t.exec("INSERT INTO outbox (id, surface, session, entry, payload, attempt, maybe_sent) VALUES (?, ?, ?, ?, ?, ?, 0)",
+		d.ID, d.Surface, session, d.Entry, string(d.Payload), d.Attempt)
 	return err
 }
 
