@@ -105,7 +105,8 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 // link in another site, such as a web mailer.
 func (s *Server) welcome(w http.ResponseWriter, r *http.Request) error {
 	s.gate.cookies.signIn(w, r)
-	return s.pages.write(w, http.StatusOK, "welcome.html", s.pageData())
+	s.pages.write(w, http.StatusOK, welcomeDocument, s.pageData())
+	return nil
 }
 
 func (s *Server) refuseLogin(w http.ResponseWriter, err error) error {
@@ -117,5 +118,6 @@ func (s *Server) refuseLogin(w http.ResponseWriter, err error) error {
 func (s *Server) showLogin(w http.ResponseWriter, status int, problem string) error {
 	data := s.pageData()
 	data.Problem = problem
-	return s.pages.write(w, status, "login.html", data)
+	s.pages.write(w, status, loginDocument, data)
+	return nil
 }

@@ -1,14 +1,14 @@
 package api
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
+	"strings"
 
 	"parley/adapters"
 )
@@ -16,19 +16,27 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// pages are the templates and the assets they name.
+// pages are the documents, whose blanks are filled in at each visit, and the
+// assets they name.
 type pages struct {
-	templates *template.Template
+	documents map[string]string
 	assets    map[string][]byte
 	version   string // of all assets together: part of their addresses
 }
 
 func newPages() (*pages, error) {
-	templates, err := template.ParseFS(pageFiles, "page/*.html")
+	p := &pages{documents: map[string]string{}, assets: map[string][]byte{}}
+	head, err := pageFiles.ReadFile("page/head.html")
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{templates: templates, assets: map[string][]byte{}}
+	for _, name := range []string{chatDocument, loginDocument, welcomeDocument} {
+		document, err := pageFiles.ReadFile("page/" + name)
+		if err != nil {
+			return nil, err
+		}
+		p.documents[name] = strings.ReplaceAll(string(document), "{{head}}", strings.TrimSpace(string(head)))
+	}
 	digest := sha256.New()
 	err = fs.WalkDir(pageFiles, "page/assets", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -43,30 +51,10 @@ func newPages() (*pages, error) {
 	return p, err
 }
 
-func (p *pages) write(w http.ResponseWriter, status int, name string, data any) error {
-	var body bytes.Buffer
-	if err := p.templates.ExecuteTemplate(&body, name, data); err != nil {
-		return err
-	}
+func (p *pages) write(w http.ResponseWriter, status int, name string, data pageData) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // the caller may have gone
-	return nil
-}
-
-// pageData is what the templates show.
-type pageData struct {
-	Bot, Model, Hint, Problem, Assets string
-	Demo, Local                       bool
-	Ideas                             []string
-}
-
-func (s *Server) pageData() pageData {
-	page := s.config.Page
-	return pageData{
-		Bot: page.Bot, Model: page.Model, Hint: page.Hint, Demo: page.Demo, Ideas: page.Ideas,
-		Local: s.config.LoopbackOwner, Assets: s.pages.version,
-	}
+	_, _ = io.WriteString(w, data.fill(p.documents[name])) // the caller may have gone
 }
 
 // chatPage is the page at /. Where the visitor may be the local owner it
@@ -85,7 +73,8 @@ func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
 		name = newDevice()
 	}
 	setCookie(w, r, deviceCookie, name, deviceFor)
-	return s.pages.write(w, http.StatusOK, "chat.html", s.pageData())
+	s.pages.write(w, http.StatusOK, chatDocument, s.pageData())
+	return nil
 }
 
 // asset serves a file of the page. Its address changes with its content, so
