@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"testing"
-	"time"
 
 	"parley/test/fakediscord"
 )
@@ -16,7 +15,7 @@ type onDiscord struct {
 
 func openDiscord(t *testing.T) platform {
 	t.Helper()
-	d := &onDiscord{fake: fakediscord.Start(t, fakediscord.Config{Heartbeat: 250 * time.Millisecond})}
+	d := &onDiscord{fake: fakediscord.Start(t, fakediscord.Config{CallbackFor: patience})}
 	d.people = [2]fakediscord.User{d.fake.NewUser("Olga"), d.fake.NewUser("Gus")}
 	d.channel = d.fake.NewChannel(d.fake.NewGuild("Lunch club"), "lunch")
 	return d
@@ -46,10 +45,15 @@ func (d *onDiscord) command(who person, chat, name string) {
 }
 
 func (d *onDiscord) again(chat, id string)      { d.fake.Redeliver(chat, id) }
-func (d *onDiscord) taken(_, id string) bool    { return d.fake.Confirmed(id) }
 func (d *onDiscord) revoke()                    { d.fake.Revoke() }
 func (d *onDiscord) violations() []string       { return d.fake.Violations() }
 func (d *onDiscord) shown(chat string) []string { return texts(d.fake.Messages(chat)) }
+
+// taken asks for a heartbeat, which is what confirms.
+func (d *onDiscord) taken(_, id string) bool {
+	d.fake.AskHeartbeat()
+	return d.fake.Confirmed(id)
+}
 
 func texts(messages []fakediscord.Message) []string {
 	out := make([]string, len(messages))

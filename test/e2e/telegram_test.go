@@ -205,6 +205,7 @@ func TestAModelThatFailsIsToldOnceInPlainWords(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *world) {
 		w.start()
 		dm := w.owner.DM()
+		w.eventually("the model is probed at the start", func() bool { return len(w.model.Calls()) > 0 })
 		w.model.Script(fakeopenai.Unauthorized(w.model.Key()))
 		w.owner.Send(dm, "hello", faketelegram.SendOptions{})
 		sent := w.answer(dm, "language model")
@@ -256,11 +257,14 @@ func TestMessagesDuringAnAnswerAreAnsweredTogetherAfterIt(t *testing.T) {
 	eachStore(t, func(_ *testing.T, w *world) {
 		w.start()
 		dm := w.owner.DM()
-		w.model.Script(fakeopenai.Reply{Pieces: []string{"slow answer"}, Delay: 700_000_000})
+		said := make(chan struct{})
+		w.model.Script(fakeopenai.Reply{Pieces: []string{"slow answer"}, Hold: said})
 		w.owner.Send(dm, "one", faketelegram.SendOptions{})
 		w.lastAsked(1)
 		w.owner.Send(dm, "two", faketelegram.SendOptions{})
 		w.owner.Send(dm, "three", faketelegram.SendOptions{})
+		w.settled()
+		close(said)
 		w.answer(dm, "You said: three")
 		w.mustRead(w.lastAsked(2), "user: one", "assistant: slow answer", "user: two", "user: three")
 	})

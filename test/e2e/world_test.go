@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,6 +105,8 @@ type process struct {
 // start starts the gateway and waits until it is ready.
 func (w *world) start() {
 	w.t.Helper()
+	// What a killed one has left: its address may be another's by now.
+	_ = os.Remove(filepath.Join(w.env["GATEWAY_DATA"], "gateway.json"))
 	w.gateway = w.launch(append([]string{"run"}, w.flags...)...)
 	w.eventually("the gateway is ready", func() bool { return w.ready() == http.StatusOK })
 }
@@ -302,6 +305,27 @@ func (w *world) mustRead(request fakeopenai.Request, want ...string) {
 	if got := read(request); !slices.Equal(got, want) {
 		w.t.Fatalf("the model read\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
+}
+
+// receipted waits until the receipts of n messages are stored: what was shown
+// before may be sent again by whoever finds no receipt.
+func (w *world) receipted(n int) {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("%d receipts are stored", n), func() bool {
+		var found struct{ Sessions []struct{ ID string } }
+		w.api(http.MethodGet, "/v1/sessions", nil, &found)
+		receipts := 0
+		for _, session := range found.Sessions {
+			var page struct{ Entries []apiEntry }
+			w.api(http.MethodGet, "/v1/sessions/"+url.PathEscape(session.ID)+"/entries", nil, &page)
+			for _, entry := range page.Entries {
+				if entry.Type == "delivery" {
+					receipts++
+				}
+			}
+		}
+		return receipts >= n
+	})
 }
 
 func itoa(n int64) string { return fmt.Sprint(n) }

@@ -30,7 +30,7 @@ func (x *exchange) run() {
 		aborted := x.r.Context().Err() != nil && !ended
 		x.change(func(call *Call) { call.Ended, call.Aborted = true, aborted })
 	}()
-	if !x.pause(x.reply.Delay) {
+	if !x.held() || !x.pause(x.reply.Delay) {
 		return
 	}
 	if x.reply.After == BeforeHeader && x.reply.Fault != FaultNone {
@@ -167,6 +167,22 @@ func (x *exchange) fail() {
 func (x *exchange) hang() {
 	select {
 	case <-x.r.Context().Done():
+	case <-x.server.stop.Done():
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// held waits until the reply may be sent; false: the client has gone. The end
+// of the server breaks the connection.
+func (x *exchange) held() bool {
+	if x.reply.Hold == nil {
+		return true
+	}
+	select {
+	case <-x.reply.Hold:
+		return true
+	case <-x.r.Context().Done():
+		return false
 	case <-x.server.stop.Done():
 		panic(http.ErrAbortHandler)
 	}

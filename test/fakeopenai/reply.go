@@ -35,10 +35,11 @@ type Usage struct {
 type Reply struct {
 	Pieces       []string // each is one event of a stream
 	ToolCalls    []ToolCall
-	FinishReason string        // empty: stop, or tool_calls
-	Usage        *Usage        // nil: a quarter of the characters
-	Delay        time.Duration // before the first byte
-	Between      time.Duration // between two pieces
+	FinishReason string          // empty: stop, or tool_calls
+	Usage        *Usage          // nil: a quarter of the characters
+	Delay        time.Duration   // before the first byte
+	Hold         <-chan struct{} // nothing is sent before it is closed; nil: at once
+	Between      time.Duration   // between two pieces
 
 	Fault Fault
 	After int // pieces sent before the fault
