@@ -3,6 +3,7 @@ package fakeslack_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -163,14 +164,13 @@ func TestSocket(t *testing.T) {
 	}
 	fake.Sockets().Refresh("refresh_requested")
 	alice.Say("C0GEN", "<@"+fake.BotUser()+"> twice")
-	kinds := map[bool]bool{}
-	for range 2 {
+	// It is told as message and as mention; a copy of the first may still come.
+	for kinds := map[bool]bool{}; len(kinds) < 2; {
 		request := next()
-		kinds[strings.Contains(string(request.Payload), `"app_mention"`)] = true
 		_ = socket.Ack(request)
-	}
-	if len(kinds) != 2 {
-		t.Error("a mention is not told as message and as mention")
+		if request.EnvelopeID != first.EnvelopeID {
+			kinds[strings.Contains(string(request.Payload), `"app_mention"`)] = true
+		}
 	}
 	if err := fake.WaitAcknowledged(ctx); err != nil {
 		t.Fatal(err)
@@ -190,10 +190,8 @@ func TestRequests(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		verifier, err := slackapi.NewSecretsVerifier(request.Header, fake.SigningSecret())
 		if err == nil {
-			var body [64 << 10]byte
-			n, _ := request.Body.Read(body[:])
-			_, _ = verifier.Write(body[:n])
-			err = verifier.Ensure()
+			_, err = io.Copy(&verifier, request.Body)
+			err = errors.Join(err, verifier.Ensure())
 		}
 		mu.Lock()
 		defer mu.Unlock()
