@@ -28,7 +28,7 @@ type copies struct {
 // told of their end, and what a failover takes back of them is done again, or
 // runs out, by itself. ADR 4 has the reason of each.
 func unwaited() []string {
-	return []string{"claim", "renew", "take", "settle", "forward_done", "timer_fire", "lock", "lock_save", "lock_release", "sweep", "meta"}
+	return []string{"renew", "take", "settle", "forward_done", "timer_fire", "lock", "lock_save", "lock_release", "sweep", "meta"}
 }
 
 // waits reports whether a script's success must be on the replicas in safe mode.

@@ -274,7 +274,7 @@ func TestWhatWaitsForReplicas(t *testing.T) {
 			t.Errorf("%s only reads, and waits", name)
 		}
 	}
-	for _, s := range []*script{loaded.post, loaded.again, loaded.commit, loaded.rotate, loaded.appendTo, loaded.enqueue, loaded.forwardApply, loaded.ping} {
+	for _, s := range []*script{loaded.post, loaded.claim, loaded.again, loaded.commit, loaded.rotate, loaded.appendTo, loaded.enqueue, loaded.forwardApply, loaded.ping} {
 		if !s.waits {
 			t.Errorf("%s does not wait", s.name)
 		}

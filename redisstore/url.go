@@ -199,14 +199,10 @@ func (a *address) trust() error {
 // advised adds to an error of TLS what to do about it.
 func advised(err error) error {
 	var unverified *tls.CertificateVerificationError
-	var plain tls.RecordHeaderError
-	switch {
-	case errors.As(err, &unverified):
-		return fmt.Errorf("%w: give the file of the authority that signed the server's certificate as ?ca=FILE in the store's URL, and reach the server by a name that the certificate has", err)
-	case errors.As(err, &plain):
-		return fmt.Errorf("%w: the server speaks no TLS on this port: use its TLS port, or a URL without TLS", err)
+	if !errors.As(err, &unverified) {
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: give the file of the authority that signed the server's certificate as ?ca=FILE in the store's URL, and reach the server by a name that the certificate has", err)
 }
 
 // quiet keeps the client library from writing to standard error by itself:
