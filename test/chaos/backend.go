@@ -20,9 +20,11 @@ const (
 	onRedis  = "redis"
 	// onCluster is a Redis Cluster of three masters, each with a replica.
 	onCluster = "cluster"
+	// onSentinel is a master and its replica behind a Sentinel, in safe mode.
+	onSentinel = "sentinel"
 )
 
-func storeNames() []string { return []string{onSQLite, onRedis, onCluster} }
+func storeNames() []string { return []string{onSQLite, onRedis, onCluster, onSentinel} }
 
 // replicas is how many gateways share a store.
 func replicas(store string) int {
@@ -37,6 +39,7 @@ type backend struct {
 	name    string
 	redis   *redistest.Server   // nil but on Redis
 	cluster *redistest.Failover // nil but on a cluster
+	pair    *redistest.Sentinel // nil but behind a Sentinel
 	path    string              // SQLite's file
 }
 
@@ -48,6 +51,8 @@ func openBackend(name, folder string) (*backend, error) {
 		b.redis, err = redistest.New("--appendfsync", "always")
 	case onCluster:
 		b.cluster, err = redistest.NewFailover(clusterMasters, "--appendfsync", "always")
+	case onSentinel:
+		b.pair, err = redistest.NewSentinel("--appendfsync", "always")
 	}
 	return b, err
 }
@@ -61,6 +66,8 @@ func (b *backend) url() string {
 		return b.redis.URL()
 	case b.cluster != nil:
 		return b.cluster.URL()
+	case b.pair != nil:
+		return b.pair.URL() + "?replicas=1"
 	}
 	return ""
 }
@@ -96,6 +103,9 @@ func (b *backend) close() {
 	}
 	if b.cluster != nil {
 		b.cluster.Close()
+	}
+	if b.pair != nil {
+		b.pair.Close()
 	}
 }
 

@@ -117,3 +117,37 @@ func (w *world) failOver(ctx context.Context, cluster *redistest.Failover) error
 	}
 	return cluster.AwaitWhole(ctx)
 }
+
+// safeFailovers kills the master while its replica lags behind, lets the
+// replica take its place, and the dead one come back as a replica: until then
+// nothing is acknowledged, since nobody else would have it.
+func safeFailovers(ctx context.Context, w *world, r *result, runs int, short bool, _ func()) error {
+	lag := choose([2]time.Duration{200 * time.Millisecond, 50 * time.Millisecond}, short)
+	for range runs {
+		w.backend.pair.Link.Delay(lag)
+		if err := pause(ctx, time.Second+w.upTo(2*time.Second)); err != nil {
+			return err
+		}
+		if err := w.replaceMaster(ctx); err != nil {
+			return err
+		}
+		if err := w.settle(ctx); err != nil {
+			return err
+		}
+		r.Runs++
+		w.progress(r, runs)
+	}
+	return nil
+}
+
+func (w *world) replaceMaster(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, failWithin)
+	defer cancel()
+	from := time.Now()
+	err := w.backend.pair.FailOver(ctx)
+	if err == nil {
+		err = w.backend.pair.ComeBack(ctx)
+	}
+	w.ledger.disrupted(span{what: "Redis changed its master", from: from, to: time.Now()})
+	return err
+}
