@@ -20,9 +20,11 @@ func TestConformance(t *testing.T) { adaptertest.Run(t, newWorld) }
 
 const postRoute = "POST /channels/{channel}/messages"
 
-func quick(t *testing.T, fake *fakediscord.Server, options adaptertest.Options) *discord.Adapter {
+type maker func(discord.Config) (*discord.Adapter, error)
+
+func (m maker) on(t *testing.T, fake *fakediscord.Server, options adaptertest.Options) *discord.Adapter {
 	t.Helper()
-	adapter, err := discord.NewQuick(discord.Config{
+	adapter, err := m(discord.Config{
 		Token: secret.New(fake.Token()), APIURL: fake.URL(), Locker: options.Locker, Logger: options.Log,
 	})
 	if err != nil {
@@ -49,7 +51,7 @@ func newWorld(t *testing.T) adaptertest.World {
 	return adaptertest.World{
 		New: func(t *testing.T, options adaptertest.Options) adapters.Adapter {
 			t.Helper()
-			return quick(t, fake, options)
+			return maker(discord.NewQuick).on(t, fake, options)
 		},
 		Secrets: []string{fake.Token()},
 		Direct:  adaptertest.Place(direct), Group: adaptertest.Place(group), Thread: adaptertest.Place(thread),

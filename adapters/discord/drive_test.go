@@ -28,6 +28,7 @@ type rig struct {
 	alice  fakediscord.User
 	direct string
 	locker adapters.Locker
+	makes  maker
 	log    lockedBuffer
 }
 
@@ -54,7 +55,7 @@ func newRig(t *testing.T, config fakediscord.Config) *rig {
 		config.Heartbeat = time.Hour // what comes late on a busy machine would be a dead connection
 	}
 	config.CallbackFor = waitMax
-	r := &rig{t: t, fake: fakediscord.Start(t, config), locker: adaptertest.NewLocker()}
+	r := &rig{t: t, fake: fakediscord.Start(t, config), locker: adaptertest.NewLocker(), makes: discord.NewQuick}
 	r.guild = r.fake.NewGuild("Workshop")
 	r.group = r.fake.NewChannel(r.guild, "general")
 	r.alice = r.fake.NewUser("alice")
@@ -81,7 +82,7 @@ type connection struct {
 // connect runs an adapter. sink may be nil; what it takes goes to events.
 func (r *rig) connect(sink func(context.Context, adapters.Event) error) *connection {
 	r.t.Helper()
-	adapter := quick(r.t, r.fake, adaptertest.Options{
+	adapter := r.makes.on(r.t, r.fake, adaptertest.Options{
 		Locker: r.locker, Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -13,6 +13,7 @@ import (
 
 	"parley/adapters"
 	"parley/adapters/adaptertest"
+	"parley/adapters/discord"
 	"parley/test/fakediscord"
 )
 
@@ -285,6 +286,7 @@ func TestBehind(t *testing.T) {
 	const count = 1300
 	var open atomic.Bool
 	r := newRig(t, fakediscord.Config{})
+	r.makes = discord.NewImpatient
 	c := r.connect(func(context.Context, adapters.Event) error {
 		if open.Load() {
 			return nil
