@@ -34,6 +34,14 @@ func acquire(database string) (*os.File, error) {
 	return file, nil
 }
 
+// release gives the lock of a file back and closes it. Closing alone would not
+// do: a program that is just being started still has the file, and the lock
+// with it.
+func release(file *os.File) {
+	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+	file.Close()
+}
+
 // holder reads the process id that the holder wrote.
 func holder(file *os.File) string {
 	var buffer [20]byte

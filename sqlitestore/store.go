@@ -202,7 +202,7 @@ func (s *Store) release() {
 		s.db.Close()
 	}
 	if s.lock != nil {
-		s.lock.Close()
+		release(s.lock)
 	}
 }
 
