@@ -170,11 +170,16 @@ func (e *examination) store(ctx context.Context) {
 		return
 	}
 	defer func() { _ = store.Close() }() // nothing was written
-	if err := store.Ping(ctx); err != nil {
+	var short *redisstore.ReplicasError
+	switch err := store.Ping(ctx); {
+	case errors.As(err, &short): // all else can be asked
+		e.add("store", adapters.LevelProblem, fmt.Sprintf("%s acknowledges nothing: %v", address, short), "bring the replicas back, or lower replicas= in store.url (REDIS_URL)")
+	case err != nil:
 		e.add("store", adapters.LevelProblem, fmt.Sprintf("%s does not answer: %v", address, err), storeRemedy(e.config))
 		return
+	default:
+		e.add("store", adapters.LevelOK, address.String()+" answers", "")
 	}
-	e.add("store", adapters.LevelOK, address.String()+" answers", "")
 	if redis, ok := store.(*redisstore.Store); ok {
 		e.redisSettings(redis.Diagnose(ctx))
 	}
