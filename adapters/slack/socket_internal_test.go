@@ -357,7 +357,9 @@ func TestSocketWithoutGreeting(t *testing.T) {
 
 func TestSocketThatFallsSilent(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, newFake(t, fakeslack.Options{}), Config{}, func(times *timing) { times.silence = 400 * time.Millisecond }).start()
+	o := newOffice(t, newFake(t, fakeslack.Options{}), Config{}, func(times *timing) {
+		times.hello, times.silence = 400*time.Millisecond, 400*time.Millisecond // on new sockets it is silent from the start
+	}).start()
 	o.sockets(2)
 	o.fake.Sockets().Mute(true)
 	o.must(o.fake.Sockets().WaitOpened(o.ctx, 4)) // both were given up
