@@ -13,6 +13,9 @@ const UndirectedPrefix = "[not directed at you]"
 // LabelNameMax bounds the name in a label, in runes; longer ones are cut.
 const LabelNameMax = 64
 
+// prefixLetters are the letters of UndirectedPrefix. No fewer bytes spell it.
+const prefixLetters = "notdirectedatyou"
+
 // noName labels a speaker of whom neither name nor id is known.
 const noName = "unknown"
 
@@ -28,8 +31,10 @@ func Label(senderName, platformID string, group, directed, ownerUndirected bool,
 	if !group {
 		return text
 	}
+	name := LabelName(senderName, platformID)
 	var out strings.Builder
-	out.WriteString("[" + LabelName(senderName, platformID) + "] ")
+	out.Grow(len("[] ") + len(name) + len(text))
+	out.WriteString("[" + name + "] ")
 	if ownerUndirected && !directed {
 		out.WriteString(UndirectedPrefix + " ")
 	}
@@ -99,7 +104,7 @@ func isBlank(r rune) bool {
 
 // spellsPrefix compares letters only, in any case.
 func spellsPrefix(name string) bool {
-	return strings.Contains(letters(name), letters(UndirectedPrefix))
+	return len(name) >= len(prefixLetters) && strings.Contains(letters(name), prefixLetters)
 }
 
 func letters(s string) string {
@@ -114,21 +119,20 @@ func letters(s string) string {
 // escapeLabels writes text with a backslash before every bracket that begins a
 // line. Characters that do not show do not hide a beginning.
 func escapeLabels(out *strings.Builder, text string) {
-	begins := true
-	for text != "" {
-		r, width := utf8.DecodeRuneInString(text)
+	begins, written := true, 0
+	for at, r := range text {
 		switch {
 		case isLineBreak(r):
 			begins = true
 		case begins && isSquare(r):
+			out.WriteString(text[written:at])
 			out.WriteByte('\\')
-			begins = false
+			begins, written = false, at
 		case begins && !isUnseen(r):
 			begins = false
 		}
-		out.WriteString(text[:width])
-		text = text[width:]
 	}
+	out.WriteString(text[written:])
 }
 
 func isLineBreak(r rune) bool {

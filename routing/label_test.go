@@ -27,6 +27,7 @@ func TestLabel(t *testing.T) {
 		{"line break", "A\r\nB\u2028C", true, false, false, "hello", "[A B C] hello"},
 		{"bidi and control", "\u202eA\u2066B\x00\x1b[0m", true, false, false, "hello", "[AB(0m] hello"},
 		{"marks alone", "\u0301\u0301", true, false, false, "hello", "[telegram:7] hello"},
+		{"bytes that are no text", "Alice", true, false, false, "a\xff[b]\n\xff[c]\n[d\xff", "[Alice] a\xff[b]\n\xff[c]\n\\[d\xff"},
 		{"the prefix", "Not directed, at YOU!", true, false, false, "hello", "[telegram:7] hello"},
 		{"not text", "\xffA\xc3", true, false, false, "hello", "[A] hello"},
 		{"other writing", "Zoë 李 👋", true, false, false, "hello", "[Zoë 李 👋] hello"},
@@ -100,5 +101,12 @@ func checkName(t *testing.T, name string) {
 		if strings.ContainsRune("[]【】［］\n\r\u2028\u2029\u0085", r) || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Bidi_Control) {
 			t.Fatalf("the name %q has %q", name, r)
 		}
+	}
+}
+
+func TestPrefixLetters(t *testing.T) {
+	t.Parallel()
+	if got := letters(UndirectedPrefix); got != prefixLetters {
+		t.Fatalf("the letters of the prefix are %q", got)
 	}
 }

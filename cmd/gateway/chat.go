@@ -34,13 +34,14 @@ const (
 	chatLogFile    = "chat.log"
 	sessionDefault = "main"
 	tokenFileMax   = 4096
+	sessionNameMax = 100 // a bound in the expression would take 100 KB
 )
 
 // chatGrace is how long who leaves a chat waits for a running answer; then the
 // turn is handed back, and runs again when a gateway does.
 const chatGrace = 2 * time.Second
 
-var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 type chatFlags struct {
 	*common
@@ -109,8 +110,8 @@ func chatName(flags chatFlags, data string) (string, error) {
 	if name == "" {
 		name = sessionDefault
 	}
-	if !sessionName.MatchString(name) {
-		return "", fmt.Errorf("%q cannot be the name of a conversation; use up to 100 letters, digits and ._-", name)
+	if len(name) > sessionNameMax || !sessionName.MatchString(name) {
+		return "", fmt.Errorf("%q cannot be the name of a conversation; use up to %d letters, digits and ._-", name, sessionNameMax)
 	}
 	return name, nil
 }
