@@ -16,24 +16,24 @@ func request(record sessions.Record, surface string, persona string, now time.Ti
 		BotName: textOf(record.Metadata, metaBotName), ChatTitle: textOf(record.Metadata, metaTitle), Surface: surface, Summary: read.summary,
 	})}
 	group := record.Source.Type == sessions.Group
+	out.Messages = make([]agent.Message, 0, len(read.History)+1+len(read.Present))
 	for _, block := range read.History {
-		out.Messages = append(out.Messages, spoken(block, group)...)
+		out.Messages = spoken(out.Messages, block, group)
 	}
 	if len(read.Unheard) > 0 {
 		out.Messages = append(out.Messages, unheard(read.Unheard, group))
 	}
 	for _, block := range read.Present {
-		out.Messages = append(out.Messages, spoken(block, group)...)
+		out.Messages = spoken(out.Messages, block, group)
 	}
 	return out
 }
 
-// spoken is a block as the model reads it.
-func spoken(block sessions.Block, group bool) []agent.Message {
+// spoken appends a block as the model reads it.
+func spoken(out []agent.Message, block sessions.Block, group bool) []agent.Message {
 	if block.Unheard {
-		return []agent.Message{unheard(block.Lines, group)}
+		return append(out, unheard(block.Lines, group))
 	}
-	out := make([]agent.Message, 0, len(block.Lines))
 	for _, line := range block.Lines {
 		m := line.Message
 		text := m.Text
