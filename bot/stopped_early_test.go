@@ -2,9 +2,11 @@ package bot
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 
+	"parley/agent"
 	"parley/sessions"
 )
 
@@ -29,6 +31,34 @@ func TestAStopWhileTheConversationIsReadStopsTheTurn(t *testing.T) {
 	}
 	if sent := s.platform.texts(); len(sent) != 1 || record.TurnCount != 2 {
 		t.Errorf("%d turns ended; sent %q", record.TurnCount, sent)
+	}
+}
+
+// Who was told that the answer is stopped does not get it after that.
+func TestAnAnswerThatEndsAsItIsStoppedIsNotShown(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	asked, stopped := make(chan struct{}), make(chan struct{})
+	end := sync.OnceFunc(func() { close(stopped) })
+	t.Cleanup(end)
+	s.brain.answers(func(context.Context, agent.Request, func(string)) (agent.Answer, error) {
+		close(asked)
+		<-stopped
+		return agent.Answer{Text: "too late"}, nil
+	})
+	s.says("member", "hello")
+	<-asked
+	if running, err := s.bot.Stop(t.Context(), s.record("member").ID); err != nil || !running {
+		t.Fatalf("%t, %v", running, err)
+	}
+	end()
+	record := s.idle("member")
+	if sent := s.platform.texts(); len(sent) != 0 {
+		t.Errorf("sent %q", sent)
+	}
+	entries := s.entries(record)
+	if m, err := entries[len(entries)-1].Message(); err != nil || m.Text != "too late" || !m.Stopped {
+		t.Errorf("the log ends with %+v, %v", m, err)
 	}
 }
 

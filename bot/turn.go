@@ -195,6 +195,9 @@ func (b *Bot) showTyping(ctx context.Context, adapter adapters.Adapter, surface 
 func (b *Bot) ended(ctx context.Context, r *run, answer agent.Answer, err error) (sessions.CommitRequest, error) {
 	if err == nil {
 		b.prober.heard(nil)
+		if errors.Is(context.Cause(ctx), errStopped) { // just as it had ended: "Stopped." is said already
+			return b.stopped(answer)
+		}
 		note := ""
 		if kinds := unreadable(r.asked); len(kinds) > 0 {
 			note = textCaptionOnly(kinds)
