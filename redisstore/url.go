@@ -198,8 +198,7 @@ func (a *address) trust() error {
 
 // advised adds to an error of TLS what to do about it.
 func advised(err error) error {
-	var unverified *tls.CertificateVerificationError
-	if !errors.As(err, &unverified) {
+	if _, unverified := errors.AsType[*tls.CertificateVerificationError](err); !unverified {
 		return err
 	}
 	return fmt.Errorf("%w: give the file of the authority that signed the server's certificate as ?ca=FILE in the store's URL, and reach the server by a name that the certificate has", err)

@@ -61,11 +61,22 @@ func (r *Replicated) AwaitWhole(ctx context.Context) error {
 	return until(ctx, func() error {
 		for s, want := range map[*Server]string{r.Master: "master", r.Replica: "slave"} {
 			if role, whole := s.replication(ctx); role != want || !whole {
-				return fmt.Errorf("server %s is %q and not in its place", s.Addr(), role)
+				return fmt.Errorf("server %s is not in its place as a %s:\n%s", s.Addr(), want, s.told(ctx))
 			}
 		}
 		return nil
 	})
+}
+
+// told is what a server says of its replication.
+func (s *Server) told(ctx context.Context) string {
+	client := s.Client()
+	defer client.Close()
+	info, err := client.Info(ctx, "replication").Result()
+	if err != nil {
+		return err.Error()
+	}
+	return info
 }
 
 // FailOver kills the master and lets the replica take its place.

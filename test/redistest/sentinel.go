@@ -18,8 +18,8 @@ const sentinelMaster = "main"
 
 // Times a sentinel takes.
 const (
-	sentinelDown  = 500 * time.Millisecond // without a word before a master counts as dead
-	sentinelAgain = time.Minute            // before it corrects whom a replica follows, so links stay
+	sentinelDown  = time.Minute // without a word before a master counts as dead: never by itself, however busy the machine is
+	sentinelAgain = time.Minute // before it corrects whom a replica follows, so links stay
 )
 
 // Sentinel is a master, its replica and a sentinel that lets the replica take
@@ -102,12 +102,15 @@ func (s *Sentinel) URL() string {
 	return "redis+sentinel://" + s.sentinel.Addr() + "/" + sentinelMaster
 }
 
-// FailOver kills the master and waits until the sentinel has put the replica
-// in its place.
+// FailOver kills the master, tells the sentinel so, and waits until that has put
+// the replica in its place.
 func (s *Sentinel) FailOver(ctx context.Context) error {
 	s.Master.Kill()
 	client := s.asked()
 	defer client.Close()
+	if err := until(ctx, func() error { return client.Failover(ctx, sentinelMaster).Err() }); err != nil {
+		return err
+	}
 	return until(ctx, func() error {
 		told, err := client.GetMasterAddrByName(ctx, sentinelMaster).Result()
 		if err != nil {
