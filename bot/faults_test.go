@@ -193,6 +193,8 @@ func TestAStopDoesNotWaitForALongLane(t *testing.T) {
 		once.Do(func() { close(sending); <-graceOver })
 		return nil
 	}
+	// Else the menu waits for the platform, which the message holds up, and the stop for the menu.
+	s.platform.until(t, "the menu", func() bool { return s.platform.menu != nil })
 	s.says("owner", "go")
 	<-sending
 	context.AfterFunc(s.bot.thinking, func() { close(graceOver) })
