@@ -59,9 +59,10 @@ func scrape(t *testing.T) scraped {
 		}
 	}
 	var families scraped
-	g.eventually("both deliveries are counted", func() bool {
+	g.eventually("both messages and deliveries are counted, and no turn runs", func() bool {
 		families = g.metrics()
-		return families.sum("parley_deliveries_total", "platform", "telegram", "state", "sent") == 2
+		return families.sum("parley_deliveries_total", "platform", "telegram", "state", "sent") == 2 &&
+			families.sum("parley_messages_total") == 2 && families.sum("parley_turns_running") == 0
 	})
 	g.stop()
 	return families
