@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/sessions"
 )
 
 // ErrStopping is what Operations return, wrapped or bare, while the gateway
@@ -22,9 +23,27 @@ type Operations interface {
 	Say(ctx context.Context, message Say) (Said, error)
 	// Stop asks the running turn of a session to stop; false: none runs.
 	Stop(ctx context.Context, session string) (bool, error)
+	// Checkpoint brings a session's description and working memory up to date
+	// with what was said since the last time. It asks the model, for at most
+	// CheckpointMax. ErrNoCheckpoint: nothing was changed.
+	Checkpoint(ctx context.Context, session string) (Checkpointed, error)
 	// Readiness reports each part's health, in a stable order, without I/O
 	// that could hang: at most a second.
 	Readiness(ctx context.Context) []PartHealth
+}
+
+// CheckpointMax is how long a checkpoint may take.
+const CheckpointMax = time.Minute
+
+// ErrNoCheckpoint is wrapped by what Operations return when no notes came of
+// a checkpoint.
+var ErrNoCheckpoint = errors.New("no checkpoint was made")
+
+// Checkpointed is what became of a checkpoint.
+type Checkpointed struct {
+	Made    bool // false: nothing was said since the last one, or another was made meanwhile
+	Record  sessions.Record
+	Entries []sessions.Entry // the checkpoint's own, if it was made
 }
 
 // Say is one message to be taken in.

@@ -136,6 +136,9 @@ func namedProblem(err error) *problemError {
 // absentProblem is for what is not there now and will be; nil: it is none.
 func absentProblem(err error) *problemError {
 	switch {
+	case errors.Is(err, ErrNoCheckpoint):
+		return &problemError{Status: http.StatusBadGateway, Code: "no_checkpoint", RetryAfter: 10 * time.Second,
+			Detail: "No checkpoint was made: the model gave no answer that could be used, or not in time. Nothing was changed; send the request again. The gateway's log has the reason."}
 	case errors.Is(err, ErrStopping):
 		return &problemError{Status: http.StatusServiceUnavailable, Code: "stopping", RetryAfter: 5 * time.Second,
 			Detail: "The gateway is stopping. Send the request again in a moment, a message with the same Idempotency-Key."}

@@ -72,6 +72,7 @@ func (s *Server) logRoutes() []route {
 		{"POST /v1/sessions/{id}/messages", forCallers, s.postMessage},
 		{"POST /v1/sessions/{id}/stop", forCallers, s.postStop},
 		{"POST /v1/sessions/{id}/clear", forCallers, s.clearSession},
+		{"POST /v1/sessions/{id}/checkpoint", forCallers, s.checkpointSession},
 		{"POST /v1/sessions/{id}/branch", forCallers, s.branchSession},
 		{"POST /v1/sessions/{id}/labels", forCallers, s.labelEntry},
 		{"POST /v1/sessions/{id}/name", forCallers, s.nameSession},

@@ -60,6 +60,10 @@ type Config struct {
 	Schedules []scheduler.Definition
 	Retention Retention
 	Heartbeat Heartbeat // only with Schedules
+	// Checkpoints says when some are made unasked.
+	Checkpoints Checkpoints
+	// Small is the model for chores such as checkpoints. Nil: Model.
+	Small agent.Model
 	// Metrics counts what this bot does, and belongs to it alone. Nil: its own,
 	// that nobody reads.
 	Metrics *Metrics
@@ -100,6 +104,8 @@ type Bot struct {
 	schedules *scheduler.Scheduler
 	chores    *scheduler.Chores
 	timers    map[string]timerHandler
+
+	checkpoints *checkpoints
 
 	// The three lives of a stop, each ending later than the one before:
 	// intake takes events and work up, thinking runs turns, sending delivers.
@@ -144,6 +150,11 @@ func New(config Config) (*Bot, error) {
 	if b.zone == nil {
 		b.zone = time.UTC
 	}
+	small := b.model
+	if config.Small != nil {
+		small = observedModel{config.Small, config.Metrics}
+	}
+	b.checkpoints = newCheckpoints(config.Checkpoints, small)
 	b.prober = newProber(config.Model, b.log)
 	b.owners, b.declared, b.heartbeat = config.Owners, config.Schedules, config.Heartbeat
 	if b.declared != nil && b.heartbeat.Every > 0 {

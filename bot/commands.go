@@ -27,6 +27,8 @@ func (b *Bot) command(ctx context.Context, a arrival) (sessions.PostResult, erro
 		return none, b.commandNew(ctx, a)
 	case "retry":
 		return b.commandRetry(ctx, a)
+	case "checkpoint":
+		return b.commandCheckpoint(ctx, a)
 	case "link":
 		return none, b.commandLink(ctx, a)
 	case "sessions", "resume", "fork", "name", "label", "branch", "clear":
@@ -78,6 +80,7 @@ func (b *Bot) commandNew(ctx context.Context, a arrival) error {
 	if result.Old != "" {
 		b.tails.drop(result.Old)
 		b.leases.check(ctx, result.Old)
+		b.checkpointLater(result.Old, checkpointNewSession, 0)
 	}
 	if !result.Duplicate && len(rows) == 0 {
 		a.reply(textNew)

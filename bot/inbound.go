@@ -204,6 +204,9 @@ func (b *Bot) post(ctx context.Context, a arrival) (sessions.PostResult, error) 
 		b.merge(call, a, &result.Turn.Record)
 		b.startTurn(result.Turn)
 	}
+	if result.Outcome == sessions.PostLogged {
+		b.heardIn(result.Session, request.Message.Group)
+	}
 	return result, nil
 }
 

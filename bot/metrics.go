@@ -48,6 +48,8 @@ type Metrics struct {
 	locksLost prometheus.Counter
 
 	schedules scheduleMetrics
+
+	checkpoints pairs[checkpointReason, checkpointOutcome]
 }
 
 // NewMetrics makes the metrics of one gateway. version is what build_info shows.
@@ -61,6 +63,7 @@ func NewMetrics(version string) *Metrics {
 	m.makeStore(in)
 	m.makeOutbox(in)
 	m.makeSchedules(in)
+	m.makeCheckpoints(in)
 	return m
 }
 

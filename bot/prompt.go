@@ -13,7 +13,8 @@ import (
 func request(record sessions.Record, surface string, persona string, now time.Time, read reading) agent.Request {
 	out := agent.Request{System: agent.SystemPrompt(agent.PromptInput{
 		Persona: persona, Now: now, Group: record.Source.Type == sessions.Group,
-		BotName: textOf(record.Metadata, metaBotName), ChatTitle: textOf(record.Metadata, metaTitle), Surface: surface, Summary: read.summary,
+		BotName: textOf(record.Metadata, metaBotName), ChatTitle: textOf(record.Metadata, metaTitle), Surface: surface,
+		Memory: record.WorkingMemory, Summary: read.summary,
 	})}
 	group := record.Source.Type == sessions.Group
 	out.Messages = make([]agent.Message, 0, len(read.History)+1+len(read.Present))

@@ -114,6 +114,9 @@ func whoamiText(a arrival) string {
 func statusText(record sessions.Record, model string, problems []string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "Session `%s`: %s, %s.\n", record.ID, record.State, statusWord(record))
+	if record.Description != "" {
+		fmt.Fprintf(&out, "About: %s\n", plain(record.Description))
+	}
 	fmt.Fprintf(&out, "%s, %s. Model: %s.", count(record.MessageCount, "message"), count(record.TurnCount, "answer"), model)
 	for _, problem := range problems {
 		out.WriteString("\n⚠ " + problem)

@@ -18,12 +18,13 @@ type timerHandler func(ctx context.Context, timer sessions.Timer) error
 func (b *Bot) timerHandlers() map[string]timerHandler {
 	return map[string]timerHandler{
 		sessions.SchedulePurpose: b.scheduleFired,
+		checkpointPurpose:        b.checkpointFired,
 	}
 }
 
 // takeTimer fires a timer and does what it is for.
 func (b *Bot) takeTimer(ctx context.Context, home, name string) error {
-	timer, err := b.store.Fire(ctx, home, name, sessions.Claimer{Owner: b.replica, For: timerFor})
+	timer, err := b.store.Fire(ctx, home, name, sessions.Claimer{Owner: b.replica, For: timerHold(name)})
 	if err != nil {
 		return err
 	}

@@ -104,6 +104,9 @@ func (b *Bot) runTurn(turn *sessions.Turn, written []sessions.Entry) (*sessions.
 		b.scheduledEnded(r, result.Entries)
 	}
 	b.deliverAll(result.Sends, asked)
+	if commit.Outcome == sessions.Done {
+		b.answeredIn(turn.Record)
+	}
 	return result.Next, result.Entries
 }
 

@@ -107,6 +107,7 @@ func conversations(direct, group Rights) []CommandSpec {
 		{Name: "tree", Usage: "/tree", Description: "Show this conversation with its branches"},
 		{Name: "branch", Usage: "/branch entry", Description: "Go back to a place and go on from there"},
 		{Name: "fork", Usage: "/fork [entry]", Description: "Go on in a copy of this conversation"},
+		{Name: "checkpoint", Usage: "/checkpoint", Description: "Bring my notes on this conversation up to date"},
 		{Name: "clear", Usage: "/clear", Description: "Erase what was said in this conversation, for good"},
 	}
 	for i := range specs {

@@ -11,7 +11,7 @@ import (
 // by leaving out, what not.
 func TestWhoMay(t *testing.T) {
 	t.Parallel()
-	const own = "sessions resume name label tree branch fork clear"
+	const own = "sessions resume name label tree branch fork checkpoint clear"
 	const all = "start help whoami new status stop retry allow link schedule " + own
 	known, open := Access{DM: DMKnown}, Access{DM: DMAnyone}
 	for _, tc := range []struct {

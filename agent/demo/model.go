@@ -49,10 +49,18 @@ func (m *Model) Name() string { return Name }
 func (m *Model) Probe(context.Context) error { return nil }
 
 // Complete answers the last message by its keyword; see the package's Keywords.
+// Asked for a checkpoint's notes it counts, and says that it only counts.
 // Equal requests get equal answers. MaxTokens is not looked at: the longest
 // answer is a fixed text.
 func (m *Model) Complete(ctx context.Context, request agent.Request, onText func(string)) (agent.Answer, error) {
 	answer := agent.Answer{Model: Name}
+	if in, is := agent.CheckpointOf(request); is {
+		answer.Text, answer.FinishReason = notes(in), "stop"
+		if onText != nil {
+			onText(answer.Text)
+		}
+		return answer, ctx.Err()
+	}
 	heard := listen(request)
 	if heard.keyword == keyFail {
 		return answer, failure()

@@ -3,6 +3,7 @@ package apitest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -158,6 +159,26 @@ func (g *Gateway) Stop(ctx context.Context, session string) (bool, error) {
 		stop()
 	}
 	return running, err
+}
+
+// Checkpoint lets the model describe the session.
+func (g *Gateway) Checkpoint(ctx context.Context, session string) (api.Checkpointed, error) {
+	record, err := g.Store.Get(ctx, session)
+	if err != nil || record.Checked() == record.Seq {
+		return api.Checkpointed{Record: record}, err
+	}
+	description, err := g.Model(ctx, "checkpoint", func(string) {})
+	if err != nil {
+		return api.Checkpointed{}, fmt.Errorf("%w: %w", api.ErrNoCheckpoint, err)
+	}
+	entry, err := sessions.NewNote(sessions.EntryCheckpoint, sessions.CheckpointEntry{Reason: "manual", FromSeq: record.Checked() + 1, ToSeq: record.Seq})
+	if err != nil {
+		return api.Checkpointed{}, err
+	}
+	result, err := g.Store.Note(ctx, sessions.NoteRequest{Session: session, Entries: []sessions.NewEntry{entry}, Patch: sessions.Patch{
+		Description: &sessions.Description{Text: description, Source: sessions.DescriptionAgent}, Checkpoint: &sessions.Checkpoint{Seq: record.Seq + 1},
+	}})
+	return api.Checkpointed{Made: true, Record: result.Record, Entries: result.Entries}, err
 }
 
 // Readiness gives Parts.

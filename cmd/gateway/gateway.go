@@ -46,6 +46,7 @@ type gateway struct {
 	mark     *mark // nil: the store is embedded
 	adapters []adapters.Adapter
 	model    agent.Model
+	small    agent.Model // nil: model
 	bot      *bot.Bot
 	listener net.Listener
 	server   *api.Server
@@ -105,7 +106,12 @@ func (g *gateway) openToken(context.Context) (err error) {
 }
 
 func (g *gateway) openModel(context.Context) (err error) {
-	g.model, err = newModel(g.config.Models.Default)
+	if g.model, err = newModel(g.config.Models.Default); err != nil {
+		return err
+	}
+	if g.config.Models.Small != g.config.Models.Default {
+		g.small, err = newModel(g.config.Models.Small)
+	}
 	return err
 }
 
@@ -117,7 +123,7 @@ func (g *gateway) openPlatforms(context.Context) (err error) {
 
 func (g *gateway) openBot(context.Context) (err error) {
 	g.bot, err = bot.New(bot.Config{
-		Store: g.store, Adapters: g.adapters, Model: g.model, Policy: policy(g.config),
+		Store: g.store, Adapters: g.adapters, Model: g.model, Small: g.small, Checkpoints: bot.Checkpoints{Enabled: g.config.Checkpoints.Enabled}, Policy: policy(g.config),
 		Owners: g.config.Owners, Members: g.config.Members, Blocked: g.config.Blocked,
 		Log: g.log, LogText: g.config.Log.Text, Replica: g.replica, Grace: g.grace, Metrics: g.metrics,
 		Affinity: g.config.Sessions.Affinity, Fanout: g.config.Sessions.Fanout,

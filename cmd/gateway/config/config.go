@@ -9,22 +9,23 @@ import (
 // default, which [Config.WithDefaults] fills in. The json names are the keys of
 // the file as well.
 type Config struct {
-	Data      string              `json:"data,omitempty" jsonschema:"Folder for everything the gateway keeps on disk. Variable: GATEWAY_DATA."`
-	Store     Store               `json:"store,omitzero" jsonschema:"Where conversations are kept."`
-	Owners    []adapters.Identity `json:"owners,omitempty" jsonschema:"Who may do everything: platform identities such as telegram:12345, as /whoami prints them. Variable: GATEWAY_OWNERS, separated by commas."`
-	Members   []adapters.Identity `json:"members,omitempty" jsonschema:"Who may talk to the bot besides the owners: platform identities."`
-	Blocked   []adapters.Identity `json:"blocked,omitempty" jsonschema:"Who is never answered: platform identities."`
-	Access    Access              `json:"access,omitzero" jsonschema:"Who may talk to the bot at all."`
-	Groups    Groups              `json:"groups,omitzero" jsonschema:"Manners in groups."`
-	Sessions  Sessions            `json:"sessions,omitzero" jsonschema:"How conversations are kept and joined."`
-	Models    Models              `json:"models,omitzero" jsonschema:"The language models. With none configured the offline demo model answers."`
-	Telegram  Telegram            `json:"telegram,omitzero" jsonschema:"The Telegram bot. Without a token it is off."`
-	Discord   Discord             `json:"discord,omitzero" jsonschema:"The Discord bot. Without a token it is off."`
-	Slack     Slack               `json:"slack,omitzero" jsonschema:"The Slack app. Without a bot token it is off."`
-	Schedules []Schedule          `json:"schedules,omitempty" jsonschema:"What is done on time. What is removed here is removed."`
-	Heartbeat Heartbeat           `json:"heartbeat,omitzero" jsonschema:"A look from time to time whether there is something to say in a chat. Off unless every is set."`
-	HTTP      HTTP                `json:"http,omitzero" jsonschema:"The HTTP API and the chat page."`
-	Log       Log                 `json:"log,omitzero" jsonschema:"What is logged and how."`
+	Data        string              `json:"data,omitempty" jsonschema:"Folder for everything the gateway keeps on disk. Variable: GATEWAY_DATA."`
+	Store       Store               `json:"store,omitzero" jsonschema:"Where conversations are kept."`
+	Owners      []adapters.Identity `json:"owners,omitempty" jsonschema:"Who may do everything: platform identities such as telegram:12345, as /whoami prints them. Variable: GATEWAY_OWNERS, separated by commas."`
+	Members     []adapters.Identity `json:"members,omitempty" jsonschema:"Who may talk to the bot besides the owners: platform identities."`
+	Blocked     []adapters.Identity `json:"blocked,omitempty" jsonschema:"Who is never answered: platform identities."`
+	Access      Access              `json:"access,omitzero" jsonschema:"Who may talk to the bot at all."`
+	Groups      Groups              `json:"groups,omitzero" jsonschema:"Manners in groups."`
+	Sessions    Sessions            `json:"sessions,omitzero" jsonschema:"How conversations are kept and joined."`
+	Checkpoints Checkpoints         `json:"checkpoints,omitzero" jsonschema:"When the model brings a conversation's description and working memory up to date without being asked. /checkpoint always does."`
+	Models      Models              `json:"models,omitzero" jsonschema:"The language models. With none configured the offline demo model answers."`
+	Telegram    Telegram            `json:"telegram,omitzero" jsonschema:"The Telegram bot. Without a token it is off."`
+	Discord     Discord             `json:"discord,omitzero" jsonschema:"The Discord bot. Without a token it is off."`
+	Slack       Slack               `json:"slack,omitzero" jsonschema:"The Slack app. Without a bot token it is off."`
+	Schedules   []Schedule          `json:"schedules,omitempty" jsonschema:"What is done on time. What is removed here is removed."`
+	Heartbeat   Heartbeat           `json:"heartbeat,omitzero" jsonschema:"A look from time to time whether there is something to say in a chat. Off unless every is set."`
+	HTTP        HTTP                `json:"http,omitzero" jsonschema:"The HTTP API and the chat page."`
+	Log         Log                 `json:"log,omitzero" jsonschema:"What is logged and how."`
 }
 
 // Store says where conversations are kept.
@@ -67,6 +68,11 @@ type Sessions struct {
 	Fanout      bool      `json:"fanout,omitempty" jsonschema:"Whether answers are also shown in the other chats that a conversation is attached to."`
 	Queue       Queue     `json:"queue,omitempty" jsonschema:"What becomes of messages that arrive while an answer is written: collect (the next answer is to all of them) or followup (one answer to each)."`
 	Debounce    Duration  `json:"debounce,omitzero" jsonschema:"How long a chat must be quiet before its messages are answered, all together. 0: the first message is answered at once. Not in terminals and on the page."`
+}
+
+// Checkpoints says when notes on a conversation are brought up to date unasked.
+type Checkpoints struct {
+	Enabled bool `json:"enabled,omitempty" jsonschema:"Whether that is done: with each /new, after 5 answers, after 10 minutes without a message, and after 20 messages of a group that asked for no answer. Each time is a call of the small model."`
 }
 
 // Queue says what becomes of messages that arrive while an answer is written.
