@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"parley/adapters"
 	"parley/test/fakeanthropic"
@@ -22,7 +21,7 @@ func TestSlackOverSignedRequests(t *testing.T) {
 	m.env["GATEWAY_OWNERS"] = "slack:U0ADA"
 	g := m.runs()
 	g.log.see(t, "slack: connected")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	address := g.address + slackEvents
 	if err := slack.Verify(ctx, address); err != nil {

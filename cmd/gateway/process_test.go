@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 )
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 // the environment.
 func (m *machine) process(args ...string) (command *exec.Cmd, errs *buffer) {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	m.t.Cleanup(cancel)
 	command, errs = exec.CommandContext(ctx, os.Args[0], args...), newBuffer()
 	command.Env = []string{asProgram + "=1"}

@@ -20,6 +20,10 @@ import (
 	"parley/test/faketelegram"
 )
 
+// patience bounds every wait and every command; nothing is judged by how long
+// it took.
+const patience = 5 * time.Minute
+
 // buffer is a bytes.Buffer for several goroutines.
 type buffer struct {
 	more chan struct{} // has a token after a write
@@ -42,7 +46,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 // see waits until text was written.
 func (b *buffer) see(t *testing.T, text string) {
 	t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(patience)
 	for !strings.Contains(b.String(), text) {
 		select {
 		case <-b.more:
@@ -89,7 +93,7 @@ func (m *machine) program(stdin string) (p *program, out, errs *buffer) {
 // does runs one command to its end.
 func (m *machine) does(stdin string, args ...string) (code int, out, errs string) {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	defer cancel()
 	p, o, e := m.program(stdin)
 	code = p.main(ctx, args)
@@ -423,7 +427,7 @@ func TestDoctorAndStartTellOfADeafTelegramBot(t *testing.T) {
 	g := m.runs()
 	owner := telegram.User(500, "Ada", "ada")
 	owner.Send(owner.DM(), "hello")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := telegram.WaitSent(ctx, 500, func(sent faketelegram.Sent) bool { return strings.Contains(sent.Text, "You said: hello") }); err != nil {
 		t.Error(err)

@@ -99,7 +99,7 @@ func (m *machine) until(what string, holds func() bool) {
 	m.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	late := time.NewTimer(time.Minute)
+	late := time.NewTimer(patience)
 	defer late.Stop()
 	for !holds() {
 		select {
