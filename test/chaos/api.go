@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -95,7 +96,7 @@ func (p *outsider) later(text string) {
 func (p *outsider) seen() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.shown[:len(p.shown):len(p.shown)]
+	return slices.Clip(p.shown)
 }
 
 func (p *outsider) waits() bool {
