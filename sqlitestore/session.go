@@ -334,9 +334,7 @@ func seqs(messages []message) []int64 {
 	return out
 }
 
-// rowID is the id of a table's numbered row as callers see it, and back.
-func rowID(num int64) string { return strconv.FormatInt(num, 10) }
-
+// parseRowID is the number of a row that callers know by its number.
 func parseRowID(id string) (int64, bool) {
 	num, err := strconv.ParseInt(id, 10, 64)
 	return num, err == nil && num > 0 && !strings.HasPrefix(id, "+")
