@@ -44,7 +44,7 @@ func newAPI(chats int, l *ledger, folders []string) *platform {
 	for i := range chats {
 		name := "program" + itoa(i)
 		c := &chat{platform: p, surface: adapters.Surface{Platform: adapters.API, Account: adapters.Local, Chat: name}.Key()}
-		one := &outsider{ledger: l, surface: c.surface, session: apiName + ":" + name, folders: folders}
+		one := &outsider{ledger: l, surface: c.surface, session: apiName + ":" + name, folders: folders, read: map[string]bool{}}
 		c.post = one.later
 		programs[c], p.chats = one, append(p.chats, c)
 		talking.Go(func() { one.run(ctx) })
@@ -82,8 +82,9 @@ type outsider struct {
 	said   int      // messages in all
 	broken bool     // it was refused for good
 
-	newest int64 // of the entries that were read; used by run alone
-	told   int   // numbers in shown; used by run alone
+	// Used by run alone.
+	read map[string]bool // texts of shown
+	told int             // numbers in them
 }
 
 func (p *outsider) later(text string) {
@@ -113,7 +114,7 @@ func (p *outsider) run(ctx context.Context) {
 			continue // none runs there now
 		}
 		if err = p.speak(ctx, gateway); err == nil && p.told < p.saidSoFar() {
-			_ = p.read(ctx, gateway) // what is not seen now is seen at the next look
+			_ = p.look(ctx, gateway) // what is not seen now is seen at the next look
 		}
 		gateway.Close()
 	}
@@ -171,8 +172,10 @@ func (p *outsider) refused(err error) {
 	p.ledger.problem(fmt.Sprintf("%s was refused: %d %v", p.session, refusal.Status, err))
 }
 
-// read takes in the answers that have come since the last look.
-func (p *outsider) read(ctx context.Context, gateway *client.Client) error {
+// look takes in the answers that have come since the last look. They are known
+// by what they say: what was read before a failover may be gone after it, and
+// its seq another answer's.
+func (p *outsider) look(ctx context.Context, gateway *client.Client) error {
 	call, cancel := context.WithTimeout(ctx, programCall)
 	defer cancel()
 	entries, _, err := gateway.Recent(call, p.session, programReads)
@@ -180,12 +183,9 @@ func (p *outsider) read(ctx context.Context, gateway *client.Client) error {
 		return err
 	}
 	for _, view := range entries {
-		if view.Seq <= p.newest {
-			continue
-		}
-		p.newest = view.Seq
 		entry := sessions.Entry{Type: view.Type, Payload: view.Payload}
-		if m, err := entry.Message(); err == nil && m.Role == sessions.RoleAssistant && !m.Partial {
+		if m, err := entry.Message(); err == nil && m.Role == sessions.RoleAssistant && !m.Partial && !p.read[m.Text] {
+			p.read[m.Text] = true
 			p.take(m.Text)
 		}
 	}
