@@ -1,8 +1,8 @@
 // Command chaos kills, stops and starves real gateways under load and counts
 // what became of every message.
 //
-// Each message has a number. People on strict fake platforms say them, a fake
-// model answers with the numbers it was asked about, and an oracle compares
+// Each message has a number. People on strict fake platforms say them, and
+// programs that use the gateways' HTTP API; a fake model answers with the numbers it was asked about, and an oracle compares
 // what was said, what the store's log holds, and what people were shown: every
 // number must be stored once, answered by one committed turn, and shown once,
 // in the order of its chat. What is shown twice must be explained by a
