@@ -454,10 +454,11 @@ func TestACheckpointIsFinishedByTheNextGateway(t *testing.T) {
 		expect(t, s.ask("owner", "/new"), textNew)
 		<-begun
 		s.end()
-		next := newStage(t, keep, automatic(Checkpoints{}))
-		next.scribe(func(_ context.Context, in agent.CheckpointInput) (string, error) {
+		writes := &stage{brain: &brain{}} // before the next one looks what is due
+		writes.scribe(func(_ context.Context, in agent.CheckpointInput) (string, error) {
 			return notesText(heardTexts(in), "m"), nil
 		})
+		next := newStage(t, keep, automatic(Checkpoints{}), func(c *Config) { c.Model = writes.brain })
 		if made := next.checkpointed(old.ID, 1); made[0].Text != "tea|echo: tea" || made[0].FromSeq != 1 {
 			t.Errorf("made %+v", made)
 		}
