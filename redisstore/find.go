@@ -38,28 +38,29 @@ func (s *Store) Find(ctx context.Context, query sessions.Query) (sessions.Page, 
 		sources[i] = s.findSource(ctx, p, query, from, ample(query.Most(), len(s.parts)))
 	}
 	page := sessions.Page{Records: []sessions.Record{}}
-	for len(page.Records) < query.Most() {
-		list, err := merged(sources, query.Most()-len(page.Records), found.before)
+	// One more than the page holds says whether another page follows.
+	for len(page.Records) <= query.Most() {
+		list, err := merged(sources, query.Most()+1-len(page.Records), found.before)
 		if err != nil {
 			return sessions.Page{}, err
 		}
 		if len(list) == 0 {
 			return inOrder(page), nil
 		}
-		from = list[len(list)-1].Position
 		records, err := s.readAll(ctx, list)
 		if err != nil {
 			return sessions.Page{}, err
 		}
-		page.Records = append(page.Records, slices.DeleteFunc(records, func(r sessions.Record) bool { return !query.Matches(r) })...)
+		for i, record := range records {
+			if record.ID == "" || !query.Matches(record) {
+				continue
+			}
+			if page.Records = append(page.Records, record); len(page.Records) == query.Most() {
+				from = list[i].Position
+			}
+		}
 	}
-	behind, err := merged(sources, 1, found.before)
-	if err != nil {
-		return sessions.Page{}, err
-	}
-	if len(behind) > 0 {
-		page.Next = from.Cursor()
-	}
+	page.Records, page.Next = page.Records[:query.Most()], from.Cursor()
 	return inOrder(page), nil
 }
 
@@ -109,8 +110,7 @@ func (s *Store) findSource(ctx context.Context, p partition, query sessions.Quer
 	}}
 }
 
-// readAll reads records, in this order. Those that are gone by now are left
-// out.
+// readAll reads records, in this order. One that is gone by now has no id.
 func (s *Store) readAll(ctx context.Context, list []found) ([]sessions.Record, error) {
 	places := map[int][]int{} // in list, by partition
 	for i, f := range list {
@@ -123,8 +123,7 @@ func (s *Store) readAll(ctx context.Context, list []found) ([]sessions.Record, e
 			steps = append(steps, func() error { return s.readSome(ctx, s.parts[index], list, some, records) })
 		}
 	}
-	err := together(steps)
-	return slices.DeleteFunc(records, func(r sessions.Record) bool { return r.ID == "" }), err
+	return records, together(steps)
 }
 
 // readSome reads the records of those places in list that are a partition's.

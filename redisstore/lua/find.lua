@@ -4,7 +4,8 @@
 --
 -- The indexes tell all that a query can ask for but two things: that a session
 -- is direct (those without a type stand among them), and that its user takes
--- part in it himself. Only then are records read.
+-- part in it himself. Both are so nearly always; whoever asks looks at the
+-- records and passes over the others.
 --
 -- KEYS[1] tag of the partition
 -- ARGV    first letters of the states, of the type (or empty), user, participant,
@@ -62,34 +63,28 @@ local function standing(ids)
   return activity
 end
 
--- Where somebody takes part who is not its user: these are not in any order.
+-- The newest sessions behind the position in which somebody takes part who is
+-- not its user: a list for each index of the first condition. Those he takes
+-- part in are in no order; the server intersects. Where that is the only
+-- condition, isguest says that they need not be looked at again, and as many as
+-- are needed do.
 local isguest = {}
 local function guests()
-  local members, times, at_time = call('SMEMBERS', key('ip', participant)), {}, {}
-  for from = 1, #members, 500 do
-    local activity = standing({unpack(members, from, math.min(from + 499, #members))})
-    for sid, ac in pairs(activity) do
-      if (not after or ac > after) and (not at or sid ~= last and ahead(true, at, last, ac, sid)) then
-        isguest[sid] = true
-        if at_time[ac] then table.insert(at_time[ac], sid)
-        else
-          times[#times + 1] = ac
-          at_time[ac] = {sid}
-        end
+  local lists, only = {}, #conditions == 1
+  for _, k in ipairs(conditions[1]) do
+    local all, out = call('ZINTER', 2, key('ip', participant), k, 'WEIGHTS', 0, 1, 'WITHSCORES'), {}
+    for i = #all - 1, 1, -2 do
+      local sid, ac = all[i], tonumber(all[i + 1])
+      if after and ac <= after or only and #out == 2 * need then break end
+      if not at or sid ~= last and ahead(true, at, last, ac, sid) then
+        isguest[sid] = only
+        out[#out + 1] = sid
+        out[#out + 1] = ac
       end
     end
+    lists[#lists + 1] = out
   end
-  table.sort(times)
-  local out = {}
-  for i = #times, 1, -1 do
-    local ids = at_time[times[i]]
-    if #ids > 1 then table.sort(ids, function(a, b) return less(b, a) end) end
-    for _, sid in ipairs(ids) do
-      out[#out + 1] = sid
-      out[#out + 1] = times[i]
-    end
-  end
-  return out
+  return lists
 end
 
 local extra
@@ -103,13 +98,6 @@ if participant ~= '' and participant ~= user then
     extra = others > 0 and guests() or nil
     if typ == '' and user == '' and workspace == '' then conditions = {} end -- his own are among all
   end
-end
-
--- What only the record tells.
-local function wanted(sid)
-  if typ ~= 'd' and (participant == '' or isguest[sid]) then return true end
-  local s = load(sid)
-  return s and (typ == '' or s.ty == typ) and (participant == '' or takespart(s, participant))
 end
 
 local out, size = {1, at or 0, last}, need
@@ -128,7 +116,7 @@ while need > 0 and budget > 0 and out[1] == 1 do
   local activity = standing(unknown)
   for i, sid in ipairs(ids) do
     out[2], out[3] = times[i], sid
-    if (isguest[sid] or not activity or activity[sid]) and wanted(sid) then
+    if isguest[sid] or not activity or activity[sid] then
       out[#out + 1] = times[i]
       out[#out + 1] = sid
       need = need - 1

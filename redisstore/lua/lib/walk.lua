@@ -46,8 +46,8 @@ end
 
 -- Reads indexes behind a position (at nil: from the first) and before a bound
 -- (nil: to the last), about size at a time. Each call of what it returns gives
--- the next id and its activity; nil when there is none. more is a further list
--- {id, activity, ...} in order, or nil.
+-- the next id and its activity; nil when there is none. more are further lists
+-- {id, activity, ...}, each in order, or nil.
 local function walk(keys, newest, at, id, bound, size, more)
   local streams = {}
   local from, to = at or (newest and '+inf' or '-inf'), bound and '(' .. bound or (newest and '-inf' or '+inf')
@@ -55,7 +55,7 @@ local function walk(keys, newest, at, id, bound, size, more)
     streams[#streams + 1] = {k = k, newest = newest, bounded = at or bound, from = from, to = to, at = at, id = id,
       offset = 0, size = size, pos = 1, buf = {}}
   end
-  if more then streams[#streams + 1] = {over = true, pos = 1, buf = more} end
+  for _, buf in ipairs(more or {}) do streams[#streams + 1] = {over = true, pos = 1, buf = buf} end
   return function()
     local best, bestid, bestat
     for i = #streams, 1, -1 do
