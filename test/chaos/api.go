@@ -31,6 +31,9 @@ const (
 	programReads = 100                    // entries in one look
 )
 
+// placeFile is where a running gateway says where it listens.
+const placeFile = "gateway.json"
+
 // newAPI makes so many programs. folders are the gateways' data folders, in
 // which a running gateway says where it listens.
 func newAPI(chats int, l *ledger, folders []string) *platform {
@@ -128,7 +131,7 @@ func (p *outsider) saidSoFar() int {
 
 // connect makes a client of one of the gateways, drawn by lot.
 func (p *outsider) connect() (*client.Client, error) {
-	content, err := os.ReadFile(filepath.Join(p.folders[rand.IntN(len(p.folders))], "gateway.json"))
+	content, err := os.ReadFile(filepath.Join(p.folders[rand.IntN(len(p.folders))], placeFile))
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +149,11 @@ func (p *outsider) speak(ctx context.Context, gateway *client.Client) error {
 		text := p.queue[0]
 		p.mu.Unlock()
 		call, cancel := context.WithTimeout(ctx, programCall)
-		_, err := gateway.Say(call, p.session, text, strings.ReplaceAll(text, " ", "-"), client.Sender{}) // no text is said twice
+		said, err := gateway.Say(call, p.session, text, strings.ReplaceAll(text, " ", "-"), client.Sender{}) // no text is said twice
 		cancel()
+		if err == nil && said.Session != p.session {
+			err = errStranger
+		}
 		if err != nil {
 			p.refused(err)
 			return err
@@ -159,11 +165,16 @@ func (p *outsider) speak(ctx context.Context, gateway *client.Client) error {
 	return nil
 }
 
-// refused notes a refusal that no retry mends, and ends the program's talk.
+// errStranger: the port of a gateway that died is another process's now.
+var errStranger = errors.New("it was not the gateway that answered")
+
+// refused notes a refusal that no retry mends, and ends the program's talk. A
+// gateway says with a code why it refuses; without one, it is another process
+// that has the port of one that died.
 func (p *outsider) refused(err error) {
+	final := []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 	refusal, ok := errors.AsType[*client.RefusedError](err)
-	if !ok || refusal.Status >= http.StatusInternalServerError || refusal.Status == http.StatusTooManyRequests ||
-		refusal.Status == http.StatusUnauthorized { // another process has the port of a gateway that died
+	if !ok || refusal.Code == "" || !slices.Contains(final, refusal.Status) {
 		return
 	}
 	p.mu.Lock()

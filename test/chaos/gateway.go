@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -47,6 +48,10 @@ const stopWithin = 40 * time.Second
 func (s *slot) start(plan *fault.Plan) error {
 	s.births++
 	name := fmt.Sprintf("%s%d", s.name, s.births)
+	// What the last life left of itself leads to whoever has its port now.
+	if err := os.Remove(filepath.Join(s.folder, placeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	log, err := os.Create(filepath.Join(s.folder, name+".log"))
 	if err != nil {
 		return err
