@@ -21,7 +21,7 @@ help: ## List the targets
 
 .PHONY: run
 run: ## Start the gateway: embedded store, demo model, chat page on http://127.0.0.1:8080
-	$(GO) run ./cmd/gateway run
+	@mkdir -p bin && $(GO) build -o bin/gateway ./cmd/gateway && exec bin/gateway run --open
 
 .PHONY: build
 build: ## Build bin/gateway, static
@@ -33,8 +33,9 @@ test: redis-server ## Run every test that needs Go and redis-server only, race d
 	@if [ "$(PACKAGES)" = ./... ]; then $(MAKE) --no-print-directory test-orders; fi
 
 .PHONY: test-orders
-test-orders: ## Try 100,000 orders of messages and steps of turns; the race detector would take ten minutes, so it is off
+test-orders: ## What the race detector would slow down tenfold or distort: 100,000 orders of messages and steps of turns, and what texts cost
 	$(GO) test -count=1 -timeout 20m -run InOnePromptWhenever ./bot
+	$(GO) test -count=1 -timeout 10m -run 'Costs(ThePage)?Much' ./api ./adapters/markdown ./cmd/gateway/terminal/...
 
 .PHONY: test-chaos
 test-chaos: redis-server ## Every experiment of make chaos in its short form; make test has it too
@@ -45,7 +46,7 @@ test-external: chromium ## Run the tests that need a browser
 	$(GO) test -tags external -timeout 10m ./test/browser/...
 
 .PHONY: check
-check: format vet lint vuln ## Format, vet, lint, and look for known vulnerabilities
+check: format vet lint systems vuln ## Format, vet, lint, type-check for every system, and look for known vulnerabilities
 
 .PHONY: format
 format:
@@ -60,6 +61,18 @@ vet:
 .PHONY: lint
 lint: $(LINT)
 	$(LINT) run ./...
+
+.PHONY: systems
+systems: ## Type-check the whole project for windows, darwin and linux on amd64 and arm64
+	$(GO) run ./test/cross
+
+.PHONY: cross
+cross: ## Build for windows, darwin and linux on amd64 and arm64; from a cold cache it takes a quarter of an hour
+	@for system in linux darwin windows; do \
+	  for arch in amd64 arm64; do \
+	    echo "$$system/$$arch"; CGO_ENABLED=0 GOOS=$$system GOARCH=$$arch $(GO) build ./... || exit 1; \
+	  done; \
+	done
 
 .PHONY: vuln
 vuln: $(VULN)

@@ -91,9 +91,11 @@ func (h Health) OK() bool { return h.State == Hearing || h.State == Waiting }
 // Level grades a [Finding].
 type Level string
 
-// Levels. Unchecked is for what the platform does not let us find out.
+// Levels. Off is for what nobody has set up; Unchecked is for what the platform
+// does not let us find out.
 const (
 	LevelOK        Level = "ok"
+	LevelOff       Level = "off"
 	LevelWarning   Level = "warning"
 	LevelProblem   Level = "problem"
 	LevelUnchecked Level = "unchecked"

@@ -44,14 +44,6 @@ func (e *SendError) Error() string {
 // Unwrap gives the cause.
 func (e *SendError) Unwrap() error { return e.Err }
 
-// Permanent reports whether no later attempt can succeed.
-func (e *SendError) Permanent() bool {
-	return e.Kind == SendGone || e.Kind == SendRefused || e.Kind == SendDenied
-}
-
-// Uncertain reports whether the message may have been delivered all the same.
-func (e *SendError) Uncertain() bool { return e.Kind == SendUnknown }
-
 // AsSendError finds a *SendError in err. An error that is none is classed
 // SendUnknown, the only class that assumes nothing.
 func AsSendError(err error) *SendError {

@@ -46,6 +46,13 @@ type Attachment struct {
 	Ref  string `json:"ref,omitempty"`  // the platform's own id of the file; never a URL with a token
 }
 
+// Forward is where the words of a message come from that its sender only
+// passed on.
+type Forward struct {
+	From string    // display name of a person, chat or channel, raw; empty where the platform hides it
+	Time time.Time // when it was said there; zero where the platform does not tell
+}
+
 // Event is one normalized inbound happening. It is a value: an adapter hands
 // it over and keeps no part of it.
 type Event struct {
@@ -73,8 +80,14 @@ type Event struct {
 	// command for this bot (a slash command). Text commands are found by routing.
 	Command     *NativeCommand
 	Attachments []Attachment
-	Time        time.Time // the platform's time
-	MigratedTo  Surface   // EventMigrate: the surface's new name
+	// Forwarded is set where Text was said by somebody else and only passed on.
+	// Via names the bot that wrote Text for its sender (an inline bot), without
+	// the @. Either way the words are not the sender's own: routing gives them
+	// none of the sender's rights.
+	Forwarded  *Forward
+	Via        string
+	Time       time.Time // the platform's time
+	MigratedTo Surface   // EventMigrate: the surface's new name
 }
 
 // NativeCommand is a command the platform delivered as such.

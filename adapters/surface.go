@@ -4,23 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-)
-
-// Platform names a way people reach the bot.
-type Platform string
-
-// The platforms there are. Schedule is the gateway talking to itself on time.
-const (
-	Telegram Platform = "telegram"
-	Discord  Platform = "discord"
-	Slack    Platform = "slack"
-	Web      Platform = "web"
-	CLI      Platform = "cli"
-	API      Platform = "api"
-	Schedule Platform = "schedule"
 )
 
 // Local is the account of the platforms that have none: web, cli, api, schedule.
@@ -59,6 +46,40 @@ func (s Surface) Key() string {
 func (s Surface) ChatKey() string {
 	s.Thread = ""
 	return s.Key()
+}
+
+// Crowd says who talks on a surface.
+type Crowd int
+
+// Crowds. Whoever does not know takes a surface for a group: nothing private
+// may show up among strangers.
+const (
+	CrowdUnknown Crowd = iota
+	CrowdDirect        // one person with the bot
+	CrowdGroup         // many
+)
+
+// Crowd is what the surface's own name tells, without asking the platform.
+func (s Surface) Crowd() Crowd {
+	if s.Platform.Own() {
+		return CrowdDirect
+	}
+	traits := s.Platform.Traits()
+	switch {
+	case fits(traits.DirectForm, s.Chat):
+		return CrowdDirect
+	case fits(traits.GroupForm, s.Chat):
+		return CrowdGroup
+	}
+	return CrowdUnknown
+}
+
+func fits(form, id string) bool {
+	if form == "" {
+		return false
+	}
+	fit, err := regexp.MatchString(form, id)
+	return err == nil && fit
 }
 
 // String is the key.

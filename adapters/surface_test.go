@@ -88,3 +88,20 @@ func FuzzParseSurface(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatASurfacesNameTells(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]adapters.Crowd{
+		"telegram:1:500": adapters.CrowdDirect, "telegram:1:-500": adapters.CrowdGroup, "telegram:1:-100500:7": adapters.CrowdGroup, "telegram:1:x": adapters.CrowdUnknown,
+		"slack:T1:D012": adapters.CrowdDirect, "slack:T1:C012": adapters.CrowdGroup, "slack:T1:G012:1.2": adapters.CrowdGroup,
+		"discord:1:500": adapters.CrowdUnknown, "matrix:1:room": adapters.CrowdUnknown, "web:local:main": adapters.CrowdDirect, "schedule:local:x": adapters.CrowdDirect,
+	} {
+		surface, err := adapters.ParseSurface(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := surface.Crowd(); got != want {
+			t.Errorf("%s: %d, want %d", key, got, want)
+		}
+	}
+}

@@ -16,6 +16,8 @@ type Role = sessions.Role
 const (
 	SilenceMarker    = "<NO_REPLY>"
 	UndirectedPrefix = "[not directed at you]"
+	// ForwardedPrefix begins the mark of words that a speaker only passed on.
+	ForwardedPrefix = "[forwarded"
 )
 
 // Message is one message as a model reads it. Which fields count depends on

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/pause"
 )
 
 // Defaults of RunOptions.
@@ -132,14 +133,10 @@ func (o RunOptions) backoff(attempt int, retryAfter time.Duration) time.Duration
 }
 
 func sleep(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+	if pause.For(ctx, wait) {
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return ctx.Err()
 }
 
 // textGate holds white space back until a word comes, so that an empty answer

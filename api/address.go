@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/adapters"
+	"parley/conversations"
 	"parley/sessions"
 )
 
@@ -14,9 +15,7 @@ import (
 // result is false for every other id.
 func localSurface(id string) (adapters.Surface, bool) {
 	platform, name, _ := strings.Cut(id, ":")
-	switch adapters.Platform(platform) {
-	case adapters.Web, adapters.CLI, adapters.API:
-	default:
+	if !adapters.Platform(platform).HasReader() {
 		return adapters.Surface{}, false
 	}
 	name, _, _ = strings.Cut(name, "~")
@@ -34,6 +33,7 @@ func firstSession(id string, surface adapters.Surface) bool {
 type target struct {
 	surface adapters.Surface
 	session string // empty: the surface's current session, made if there is none
+	held    string // with surface: the session it has to have; empty: any
 }
 
 // resolve finds the target of a message addressed to a session id. The id of
@@ -56,17 +56,17 @@ func (s *Server) resolve(ctx context.Context, who caller, id string) (target, er
 	} else {
 		surface = adapters.Surface{Platform: adapters.API, Account: adapters.Local, Chat: id}
 	}
-	record, err := s.reachID(ctx, who, id)
+	record, err := s.room.Get(ctx, who.Caller, id)
 	gone := errors.Is(err, sessions.ErrNotFound) || err == nil && record.State == sessions.StateExpired
 	if gone && named && firstSession(id, surface) {
-		return target{surface: surface}, nil
+		return target{surface: surface}, conversations.CheckOwnID(who.Caller, id)
 	}
 	return target{surface: surface, session: id}, err
 }
 
-// saidAt is the target of a message for a session, from a place that says which
-// one it is: so a page or a terminal that has taken up another place's
-// conversation stays itself. The caller can reach the session.
+// saidAt is the target of a message from a place that says which one it is: the
+// session that the place has, which has to be the one that is addressed. The
+// caller can reach that one.
 func (s *Server) saidAt(ctx context.Context, who caller, id, key string) (target, error) {
 	surface, err := surfaceOf(key)
 	if err == nil {
@@ -79,13 +79,14 @@ func (s *Server) saidAt(ctx context.Context, who caller, id, key string) (target
 		return target{}, badRequest("A message is said at a place of the gateway's own, such as web:local:phone or cli:local:main. Say for whom in \"sender\".")
 	}
 	current, err := s.bound(ctx, key)
-	if err != nil {
-		return target{}, err
+	switch {
+	case err != nil || current.ID != "":
+	case firstSession(id, surface):
+		err = conversations.CheckOwnID(who.Caller, id)
+	default:
+		err = &sessions.MovedError{Surface: key, Session: sessions.BareID(key)} // what its next message begins
 	}
-	if current.ID == id || current.ID == "" && firstSession(id, surface) {
-		return target{surface: surface}, nil
-	}
-	return target{surface: surface, session: id}, nil
+	return target{surface: surface, held: id}, err
 }
 
 // currentSession is the record of a named surface's current session, or, with

@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"parley/adapters"
+	"parley/conversations"
 	"parley/sessions"
 )
 
 // caller is who makes a request. The zero value is nobody, whom no rule lets
 // reach anything.
 type caller struct {
-	sessions.Caller
-	name string // of the token
+	conversations.Caller
+	maxRole string // of a channel's token: the most that those it speaks for may do
 }
 
 // ownerCaller is whoever holds the owner's token, or a browser that is signed in.
 func ownerCaller() caller {
-	return caller{Caller: sessions.Caller{Owner: true}, name: "owner"}
+	return caller{Caller: conversations.Owner("owner")}
 }
 
 type callerKey struct{}
@@ -32,31 +33,10 @@ func callerOf(r *http.Request) caller {
 	return who
 }
 
-// reach reads the session that a request names, if its caller may reach it;
-// for everybody else it is as if there were none.
-func (s *Server) reach(ctx context.Context, r *http.Request) (sessions.Record, error) {
-	id := r.PathValue("id")
-	if err := sessions.CheckID(id); err != nil {
-		return sessions.Record{}, err
-	}
-	return s.reachID(ctx, callerOf(r), id)
-}
-
-func (s *Server) reachID(ctx context.Context, who caller, id string) (sessions.Record, error) {
-	record, err := s.config.Store.Get(ctx, id)
-	if err == nil {
-		err = sessions.Reach(record, who.Caller)
-	}
-	if err != nil {
-		return sessions.Record{}, err
-	}
-	return record, nil
-}
-
 // mayName refuses an id that the caller could not reach if there were a
 // session with it, as one that is to be made.
 func (c caller) mayName(id string) error {
-	return sessions.Reach(sessions.Record{ID: id}, c.Caller)
+	return sessions.Reach(sessions.Record{ID: id}, c.Caller.Caller)
 }
 
 // mayBind refuses a channel's token surfaces of other platforms than its own.
@@ -76,20 +56,10 @@ func (c caller) mayBe(identity adapters.Identity) error {
 	if identity == "" {
 		return badRequest("This token speaks for the people of " + c.Namespace + ": say for whom in \"sender\", as in {\"id\": \"" + c.Namespace + ":12345\"}.")
 	}
-	if c.MaySpeakFor(string(identity)) != nil || identity == localOwner(adapters.Platform(c.Namespace)) {
+	if c.MaySpeakFor(string(identity)) != nil || identity == adapters.Platform(c.Namespace).Owner() {
 		return forbiddenProblem("This token speaks for the people of " + c.Namespace + " only.")
 	}
 	return nil
-}
-
-// localOwner is the identity by which the gateway knows whoever holds the
-// owner's token on one of its own platforms; empty on every other.
-func localOwner(platform adapters.Platform) adapters.Identity {
-	switch platform {
-	case adapters.Web, adapters.CLI, adapters.API:
-		return adapters.NewIdentity(platform, "owner")
-	}
-	return ""
 }
 
 // platformOf is what an id, a surface or an identity begins with.

@@ -14,7 +14,7 @@ import (
 
 // Life of the browser's cookies.
 const (
-	SignedInFor  = 30 * 24 * time.Hour
+	SignedInFor  = 7 * 24 * time.Hour
 	renewAfter   = 24 * time.Hour // a page visit renews an older cookie
 	deviceFor    = 400 * 24 * time.Hour
 	deviceCookie = "parley_device"
@@ -23,8 +23,8 @@ const (
 )
 
 // cookies makes and checks the proof that a browser is signed in: an expiry
-// and a nonce under a MAC. Nothing is kept here, so it holds on every replica
-// and as long as the token does.
+// and the sign-in's id under a MAC. Nothing is kept here, so it holds on every
+// replica and as long as the token does; what ends it sooner is signOuts.
 type cookies struct {
 	key []byte
 	now func() time.Time
@@ -39,11 +39,15 @@ func sessionCookie(host string) string {
 	return "parley_session"
 }
 
-func (c cookies) mint() string {
+// mint makes a cookie's value for a sign-in; empty: a new one.
+func (c cookies) mint(id string) string {
+	if id == "" {
+		nonce := make([]byte, nonceLength)
+		_, _ = rand.Read(nonce) // never fails
+		id = string(nonce)
+	}
 	value := binary.BigEndian.AppendUint64(nil, uint64(c.now().Add(SignedInFor).Unix()))
-	nonce := make([]byte, nonceLength)
-	_, _ = rand.Read(nonce) // never fails
-	value = append(value, nonce...)
+	value = append(value, id...)
 	return base64.RawURLEncoding.EncodeToString(append(value, c.mac(value)...))
 }
 
@@ -53,33 +57,33 @@ func (c cookies) mac(value []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// left is how long a cookie's value is good still; 0: it is not.
-func (c cookies) left(value string) time.Duration {
+// left is how long a cookie's value is good still, and its sign-in's id; 0: it
+// is not.
+func (c cookies) left(value string) (left time.Duration, id string) {
 	raw, err := base64.RawURLEncoding.DecodeString(value)
 	if err != nil || len(raw) != 8+nonceLength+sha256.Size {
-		return 0
+		return 0, ""
 	}
 	signed, mac := raw[:8+nonceLength], raw[8+nonceLength:]
 	if !hmac.Equal(mac, c.mac(signed)) {
-		return 0
+		return 0, ""
 	}
 	expiry := time.Unix(int64(binary.BigEndian.Uint64(signed)), 0)
-	return max(0, expiry.Sub(c.now()))
+	return max(0, expiry.Sub(c.now())), string(signed[8:])
 }
 
-func (c cookies) leftOf(r *http.Request) time.Duration {
+func (c cookies) of(r *http.Request) (left time.Duration, id string) {
 	cookie, err := r.Cookie(sessionCookie(r.Host))
 	if err != nil {
-		return 0
+		return 0, ""
 	}
 	return c.left(cookie.Value)
 }
 
-func (c cookies) valid(r *http.Request) bool { return c.leftOf(r) > 0 }
-
-// signIn gives the browser its cookie.
-func (c cookies) signIn(w http.ResponseWriter, r *http.Request) {
-	setCookie(w, r, sessionCookie(r.Host), c.mint(), SignedInFor)
+// signIn gives the browser its cookie, for a sign-in that there is, or a new
+// one without id.
+func (c cookies) signIn(w http.ResponseWriter, r *http.Request, id string) {
+	setCookie(w, r, sessionCookie(r.Host), c.mint(id), SignedInFor)
 }
 
 func setCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration) {

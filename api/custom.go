@@ -3,9 +3,8 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 
+	"parley/conversations"
 	"parley/sessions"
 )
 
@@ -31,60 +30,25 @@ func (l *leafID) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &l.id)
 }
 
-func (q customRequest) note(session string) (sessions.NoteRequest, error) {
-	switch {
-	case q.Type != sessions.EntryCustomInfo && q.Type != sessions.EntryCustomMessage:
-		return sessions.NoteRequest{}, badRequest("type must be custom_info or custom_message.")
-	case q.Type == sessions.EntryCustomMessage && q.Text == "":
-		return sessions.NoteRequest{}, badRequest("A custom_message needs a text.")
-	case q.Type == sessions.EntryCustomInfo && (q.Text != "" || q.ForModel):
-		return sessions.NoteRequest{}, badRequest("A custom_info has data, which nobody is shown. For text, and for_model, write a custom_message.")
-	case len(q.Text) > TextMax:
-		return sessions.NoteRequest{}, tooLargeProblem(TextMax)
-	case len(q.Name) > labelMax:
-		return sessions.NoteRequest{}, badRequest("name may have at most 200 bytes.")
+// seq is the entry's; nil: it is missing, 0: null.
+func (l leafID) seq() (*int64, error) {
+	if !l.given {
+		return nil, nil //nolint:nilnil // missing is no error
 	}
-	var payload any = sessions.CustomInfo{Name: q.Name, Data: q.Data}
-	if q.Type == sessions.EntryCustomMessage {
-		payload = sessions.CustomMessage{Name: q.Name, Text: q.Text, ForModel: q.ForModel, Data: q.Data}
-	}
-	entry, err := sessions.NewNote(q.Type, payload)
-	return sessions.NoteRequest{Session: session, Entries: []sessions.NewEntry{entry}}, err
+	seq, err := sessions.ParseEntryID(l.id)
+	return &seq, err
+}
+
+func (q customRequest) custom() (conversations.Custom, error) {
+	leaf, err := q.ParentID.seq()
+	return conversations.Custom{Type: q.Type, Name: q.Name, Text: q.Text, ForModel: q.ForModel, Data: q.Data, IfLeaf: leaf}, err
 }
 
 // postCustom writes an entry of an outside program behind the leaf.
-func (s *Server) postCustom(w http.ResponseWriter, r *http.Request) error {
-	var request customRequest
-	if err := readJSON(w, r, customBodyMax, &request); err != nil {
-		return err
-	}
-	note, err := request.note(r.PathValue("id"))
+func (s *Server) postCustom(ctx context.Context, a asked, body customRequest) (any, error) {
+	custom, err := body.custom()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if request.ParentID.given {
-		leaf, err := sessions.ParseEntryID(request.ParentID.id)
-		if err != nil {
-			return err
-		}
-		note.IfLeaf = &leaf
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	if _, err := s.reach(ctx, r); err != nil {
-		return err
-	}
-	return parentProblem(s.write(ctx, w, r, "custom", note), request.ParentID.id)
-}
-
-// parentProblem says what of parent_id did not fit.
-func parentProblem(err error, parent string) error {
-	switch {
-	case errors.Is(err, sessions.ErrConflict):
-		return &problemError{Status: http.StatusConflict, Code: "leaf",
-			Detail: "The conversation does not stand at parent_id any more. Read the session's leaf, and write behind that."}
-	case errors.Is(err, sessions.ErrNotFound) && parent != "":
-		return entryProblem(parent)
-	}
-	return err
+	return s.noted(s.room.Write(ctx, a.by, a.id, custom, a.key))
 }

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
+	"parley/conversations"
 	"parley/sessions"
 )
 
@@ -34,8 +34,8 @@ func fuzzOpen(t *testing.T, body []byte) {
 	if decodeStrict(body, &request) != nil {
 		return
 	}
-	bridge := caller{Caller: sessions.Caller{Namespace: "telegram"}}
-	opening, surface, err := request.session(bridge, "abc")
+	bridge := caller{Caller: conversations.Caller{Caller: sessions.Caller{Namespace: "telegram"}}}
+	opening, surface, err := request.session(bridge)
 	if err != nil {
 		return
 	}
@@ -51,7 +51,7 @@ func fuzzPatch(t *testing.T, body []byte) {
 	if decodeStrict(body, &request) != nil {
 		return
 	}
-	if patch := request.patch(); patch.Name != nil || patch.Preview != nil || patch.ContextTokens != nil {
+	if patch := request.patch(); patch.Preview != nil || patch.ContextTokens != nil {
 		t.Errorf("a patch of %+v", patch)
 	}
 }
@@ -62,15 +62,9 @@ func fuzzCustom(t *testing.T, body []byte) {
 	if decodeStrict(body, &request) != nil {
 		return
 	}
-	note, err := request.note("cli:x")
-	if err != nil {
-		return
-	}
-	if kind := note.Entries[0].Type; kind != sessions.EntryCustomInfo && kind != sessions.EntryCustomMessage {
-		t.Errorf("a custom entry of type %s", kind)
-	}
-	if err := note.Check(); err != nil && len(body) < sessions.PayloadMax/6 {
-		t.Errorf("%s: %v", body, err)
+	custom, err := request.custom()
+	if err == nil && custom.IfLeaf != nil && *custom.IfLeaf < 0 {
+		t.Errorf("%s: %+v", body, custom)
 	}
 }
 
@@ -98,19 +92,4 @@ func FuzzFindQuery(f *testing.F) {
 			t.Errorf("%q: %v", query, err)
 		}
 	})
-}
-
-func TestEndingsOfDrawnIDs(t *testing.T) {
-	t.Parallel()
-	one, other := caller{name: "one"}, caller{name: "other"}
-	same := one.ending("open", "k")
-	if len(same) != endingChars || one.ending("open", "k") != same || one.ending("fork", "k") == same || other.ending("open", "k") == same || one.ending("open", "l") == same {
-		t.Errorf("the key's ending: %s", same)
-	}
-	if drawn := one.ending("open", ""); drawn == one.ending("open", "") {
-		t.Error("without a key, twice the same")
-	}
-	if one.digest("open", "") != "" || !utf8.ValidString(one.digest("open", "k")) {
-		t.Error(one.digest("open", "k"))
-	}
 }

@@ -1,6 +1,10 @@
 package api
 
-import "parley/sessions"
+import (
+	"strings"
+
+	"parley/sessions"
+)
 
 // draftMax is how much of a growing answer is kept to render it, in bytes;
 // beyond it a reader gets the pieces only, and the whole when it is finished.
@@ -32,7 +36,8 @@ type deltaJSON struct {
 	Blocks  []string `json:"blocks,omitempty"`
 }
 
-// add puts a piece into its place. ok is false for a piece of an older turn.
+// add puts a piece into its place. ok is false for a piece of an older turn, and
+// for one that is there already, as the first ones may be after the text so far.
 func (d *draft) add(piece sessions.LiveEvent) (delta deltaJSON, ok bool) {
 	if piece.Epoch < d.turn || piece.Offset < 0 {
 		return delta, false
@@ -41,6 +46,9 @@ func (d *draft) add(piece sessions.LiveEvent) (delta deltaJSON, ok bool) {
 		*d = draft{turn: piece.Epoch, base: piece.Offset, blocks: d.blocks, rendered: d.rendered}
 	}
 	at := piece.Offset - d.base
+	if at >= 0 && len(d.text) > 0 && at < len(d.text) && strings.HasPrefix(d.text[at:], piece.Text) {
+		return delta, false
+	}
 	switch {
 	case at < 0 || at > len(d.text) && len(d.text) < draftMax: // what lies between was missed
 		d.base, d.text = piece.Offset, piece.Text

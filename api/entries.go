@@ -36,7 +36,7 @@ func (s *Server) getEntries(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
 	defer cancel()
-	record, err := s.reach(ctx, r)
+	record, err := s.room.Get(ctx, callerOf(r).Caller, r.PathValue("id"))
 	if err != nil {
 		return err
 	}

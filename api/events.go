@@ -2,14 +2,13 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"parley/adapters"
 	"parley/sessions"
+	"parley/sessions/view"
 )
 
 // eventTimeout is how long one event may take to leave; a reader that is
@@ -42,22 +41,39 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
+	surface, named, err := readerAt(r, id)
+	if err != nil {
+		return err
+	}
+	if !s.streams.take(callerOf(r)) {
 		return &problemError{Status: http.StatusServiceUnavailable, Code: "streams", RetryAfter: 5 * time.Second,
 			Detail: "Too many event streams are open. Close some, and try again."}
 	}
+	defer s.streams.give(callerOf(r))
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	if r.Method == http.MethodHead {
 		eventHead(w)
 		return nil
 	}
-	st := &stream{server: s, who: callerOf(r), session: id, last: after, html: wantsHTML(r), feed: feed,
+	st := &stream{server: s, who: callerOf(r), session: id, surface: surface, named: named, last: after, html: wantsHTML(r), feed: feed,
 		out: w, control: http.NewResponseController(w)}
 	return st.run(ctx)
+}
+
+// readerAt is the place whose moves a stream tells of: the reader's own, which
+// may have another place's conversation before it. A reader that does not name
+// one is where the session's id says.
+func readerAt(r *http.Request, id string) (surface adapters.Surface, named bool, err error) {
+	key := r.URL.Query().Get("surface")
+	if key == "" {
+		surface, named = localSurface(id)
+		return surface, named, nil
+	}
+	if surface, err = surfaceOf(key); err == nil {
+		err = callerOf(r).mayBind(surface)
+	}
+	return surface, true, err
 }
 
 // resumeAt is the seq after which a stream begins. The header is a browser's
@@ -74,7 +90,7 @@ type stream struct {
 	server  *Server
 	who     caller
 	session string
-	surface adapters.Surface // named places only
+	surface adapters.Surface // where the reader is; only if named
 	named   bool
 	html    bool
 	feed    bool // entries carry their feed items
@@ -94,7 +110,6 @@ type stream struct {
 // run subscribes first and reads the log after, so that nothing falls between;
 // what comes twice is recognised by its seq.
 func (st *stream) run(ctx context.Context) error {
-	st.surface, st.named = localSurface(st.session)
 	hints, err := st.server.config.Store.Watch(ctx, st.session)
 	if err != nil {
 		return err
@@ -113,10 +128,10 @@ func (st *stream) run(ctx context.Context) error {
 // begin reads the record before the answer's head is out, while an error can
 // still be said with a status.
 func (st *stream) begin(ctx context.Context) (sessions.Record, error) {
-	if st.named && firstSession(st.session, st.surface) {
+	if surface, named := localSurface(st.session); named && firstSession(st.session, surface) {
 		return st.recordNow(ctx)
 	}
-	return st.server.reachID(ctx, st.who, st.session)
+	return st.server.room.Get(ctx, st.who.Caller, st.session)
 }
 
 // recordNow reads the record; of a session that is not there yet, or no more,
@@ -152,6 +167,17 @@ func (st *stream) start(ctx context.Context, record sessions.Record) error {
 		return err
 	}
 	st.hinted = st.last
+	return st.soFar(record)
+}
+
+// soFar sends what is written already of the running turn's answer.
+func (st *stream) soFar(record sessions.Record) error {
+	if st.server.config.Drafts == nil || record.Status != sessions.StatusRunning {
+		return nil
+	}
+	if text, known := st.server.config.Drafts.SoFar(st.session); known {
+		return st.sendDraft(text)
+	}
 	return nil
 }
 
@@ -284,15 +310,15 @@ func (st *stream) catchUp(ctx context.Context, seq int64) error {
 }
 
 func (st *stream) sendEntry(entry sessions.Entry) error {
-	view, event := st.server.view(entry, st.html)
+	shown, event := st.server.view(entry, st.html)
 	if event == eventMessage || event == eventToolCall || entry.Type == sessions.EntryError {
 		st.draft = draft{} // the page drops its draft by the same rule
 	}
 	if st.feed {
-		view.Feed = sessions.Feed(entry, st.server.config.Shown)
+		shown.Feed = view.Feed(entry, st.server.config.Shown)
 	}
 	st.last = entry.Seq
-	return st.sendID(event, entry.Seq, view)
+	return st.sendID(event, entry.Seq, shown)
 }
 
 // refresh shows what the record says now.
@@ -315,7 +341,10 @@ func (st *stream) missed(ctx context.Context) error {
 		return err
 	}
 	st.hinted = st.last
-	return st.gap(record, gapSlow)
+	if err := st.gap(record, gapSlow); err != nil {
+		return err
+	}
+	return st.soFar(record)
 }
 
 type statusJSON struct {
@@ -395,31 +424,4 @@ func (st *stream) sendDelta(delta deltaJSON) error {
 		st.rest = renderRest * took
 	}
 	return st.send(eventDelta, delta)
-}
-
-func (st *stream) send(event string, data any) error { return st.sendID(event, 0, data) }
-
-// sendID writes one event. JSON has no raw line breaks, so one data line holds it.
-func (st *stream) sendID(event string, id int64, data any) error {
-	body, err := json.Marshal(data)
-	if err != nil {
-		return err
-	}
-	frame := make([]byte, 0, len(body)+64)
-	frame = append(append(frame, "event: "...), event...)
-	if id > 0 {
-		frame = append(frame, "\nid: "...)
-		frame = strconv.AppendInt(frame, id, 10)
-	}
-	frame = append(append(append(frame, "\ndata: "...), body...), "\n\n"...)
-	return st.write(frame)
-}
-
-func (st *stream) write(frame []byte) error {
-	// Only a connection knows deadlines; a recorder in a test does not.
-	_ = st.control.SetWriteDeadline(time.Now().Add(eventTimeout))
-	if _, err := st.out.Write(frame); err != nil {
-		return err
-	}
-	return st.control.Flush()
 }

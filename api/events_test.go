@@ -185,6 +185,63 @@ func TestANewConversationMovesThePlace(t *testing.T) {
 	}
 }
 
+// Whoever comes in the middle of an answer gets it from its beginning, once.
+func TestAReaderInTheMiddleGetsTheTextSoFar(t *testing.T) {
+	t.Parallel()
+	shown, goOn := make(chan struct{}), make(chan struct{})
+	h := start(t, func(_ context.Context, _ string, write func(string)) (string, error) {
+		write("first ")
+		write("second ")
+		close(shown)
+		<-goOn
+		write("third")
+		return "first second third", nil
+	})
+	h.do("POST", "/v1/sessions/web:x/messages", `{"text":"go"}`)
+	<-shown
+	events, cancel := h.events("/v1/sessions/web:x/events")
+	defer cancel()
+	delta, before := until(t, events, "text_delta")
+	if len(before) != 2 || before[1].name != "status" || !strings.Contains(delta.data, `"offset":0,"text":"first second "`) {
+		t.Errorf("%+v after %+v", delta, before)
+	}
+	close(goOn)
+	if delta, _ := until(t, events, "text_delta"); !strings.Contains(delta.data, `"offset":13,"text":"third"`) {
+		t.Errorf("%+v", delta)
+	}
+	until(t, events, "message")
+}
+
+// A reader that has another place's conversation before it goes where its own
+// place goes, and not where that one does.
+func TestAStreamFollowsItsReadersOwnPlace(t *testing.T) {
+	t.Parallel()
+	h := start(t, apitest.Echo)
+	h.say("web:a", "one")
+	if _, _, err := h.store.Attach(t.Context(), sessions.AttachRequest{Session: "web:a", Surface: "web:local:b"}); err != nil {
+		t.Fatal(err)
+	}
+	events, cancel := h.events("/v1/sessions/web:a/events?after=2&surface=web:local:b")
+	defer cancel()
+	until(t, events, "status")
+	beginAnew := func(surface string) string {
+		t.Helper()
+		var said struct {
+			MovedTo string `json:"moved_to"`
+		}
+		h.do("POST", "/v1/sessions/web:a/messages", `{"text":"/new","surface":"`+surface+`"}`).into(t, &said)
+		return said.MovedTo
+	}
+	beginAnew("web:local:a")
+	fresh := beginAnew("web:local:b")
+	if moved, _ := until(t, events, "moved"); moved.data != `{"session":"`+fresh+`"}` {
+		t.Errorf("%+v, its own place has %s", moved, fresh)
+	}
+	if got := h.do("GET", "/v1/sessions/web:a/events?surface=nonsense", ""); got.status != 400 {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 func TestAReaderFromAnotherLogIsTold(t *testing.T) {
 	t.Parallel()
 	h := start(t, apitest.Echo)

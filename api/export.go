@@ -3,8 +3,6 @@ package api
 import (
 	"net/http"
 	"time"
-
-	"parley/sessions"
 )
 
 // transcriptType is the media type of JSON Lines.
@@ -14,21 +12,24 @@ const transcriptType = "application/jsonl"
 // first byte can only cut the connection, so that nobody takes what came for
 // the whole.
 func (s *Server) exportSession(w http.ResponseWriter, r *http.Request) error {
-	record, err := s.reach(r.Context(), r)
+	a, err := askedOf(w, r)
 	if err != nil {
 		return err
 	}
 	out := &transcriptOut{w: w, control: http.NewResponseController(w)}
 	if r.Method == http.MethodHead {
+		if _, err := s.room.Get(r.Context(), a.by, a.id); err != nil {
+			return err
+		}
 		out.begin()
 		return nil
 	}
-	err = sessions.WriteTranscript(r.Context(), out, s.config.Store, record)
+	err = s.room.Export(r.Context(), a.by, a.id, out)
 	if err == nil || !out.begun {
 		return err
 	}
 	if r.Context().Err() == nil {
-		s.config.Logger.Warn("an export was cut", "session", record.ID, "error", err)
+		s.config.Logger.Warn("an export was cut", "session", a.id, "error", err)
 	}
 	panic(http.ErrAbortHandler)
 }

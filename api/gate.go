@@ -16,10 +16,11 @@ type gate struct {
 	keys     keyring
 	scraper  [sha256.Size]byte // digest of the metrics' own token
 	cookies  cookies
+	signOuts *signOuts
 	codes    *loginCodes
 	failures *limiter
 	hosts    map[string]bool // nil: every name
-	local    bool            // opening the page on this machine signs in
+	open     bool            // opening the page on this machine signs in
 	logger   *slog.Logger
 }
 
@@ -28,10 +29,11 @@ func newGate(config Config) *gate {
 		keys:     newKeyring(config),
 		scraper:  sha256.Sum256([]byte(metricsToken(config.Token.Reveal()))),
 		cookies:  cookies{key: cookieKey(config.Token.Reveal()), now: config.Now},
+		signOuts: newSignOuts(config),
 		codes:    newLoginCodes(config.Now),
 		failures: newLimiter(config.Now),
 		hosts:    allowedHosts(config),
-		local:    config.LoopbackOwner,
+		open:     config.Local && config.Open,
 		logger:   config.Logger,
 	}
 }
@@ -43,7 +45,7 @@ func cookieKey(token string) []byte {
 }
 
 func allowedHosts(config Config) map[string]bool {
-	if !config.LoopbackOwner && len(config.Hosts) == 0 {
+	if !config.Local && len(config.Hosts) == 0 {
 		return nil
 	}
 	hosts := map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true}
@@ -73,7 +75,10 @@ func hostName(host string) string {
 func (g *gate) authenticate(r *http.Request) (caller, error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
-		if g.cookies.valid(r) {
+		switch left, _, err := g.signedIn(r); {
+		case err != nil:
+			return caller{}, err
+		case left > 0:
 			return ownerCaller(), nil
 		}
 		return caller{}, unauthorizedProblem("Sign in at / with a browser, or send the header Authorization: Bearer TOKEN.")
@@ -82,11 +87,24 @@ func (g *gate) authenticate(r *http.Request) (caller, error) {
 	if !strings.EqualFold(scheme, "bearer") {
 		return caller{}, unauthorizedProblem("Only Authorization: Bearer TOKEN is understood.")
 	}
-	who, known := g.keys.whose(strings.TrimSpace(token))
-	if err := g.try(r, known); err != nil {
+	key, known := g.keys.whose(strings.TrimSpace(token))
+	if err := g.try(r, known, key.strong); err != nil {
 		return caller{}, err
 	}
-	return who, nil
+	return key.who, nil
+}
+
+// signedIn is how long the browser is signed in still, and by which sign-in;
+// 0: it is not.
+func (g *gate) signedIn(r *http.Request) (left time.Duration, id string, err error) {
+	if left, id = g.cookies.of(r); left == 0 {
+		return 0, "", nil
+	}
+	out, err := g.signOuts.has(r.Context(), id, g.cookies.now().Add(left-SignedInFor))
+	if out || err != nil {
+		return 0, "", err
+	}
+	return left, id, nil
 }
 
 // authenticateOwner is authenticate for what is no channel's business.
@@ -98,8 +116,13 @@ func (g *gate) authenticateOwner(r *http.Request) (caller, error) {
 	return who, err
 }
 
-// try judges one attempt with a secret, unless the address is locked out.
-func (g *gate) try(r *http.Request, right bool) error {
+// try judges one attempt with a token, unless the address is locked out. A
+// right token that nobody can guess passes a lock: it protects against guesses,
+// and who shares an address with somebody else must not be shut out by them.
+func (g *gate) try(r *http.Request, right, strong bool) error {
+	if right && strong {
+		return nil
+	}
 	remote := remoteKey(r.RemoteAddr)
 	if wait := g.failures.locked(remote); wait > 0 {
 		return lockedProblem(wait)
@@ -110,24 +133,30 @@ func (g *gate) try(r *http.Request, right bool) error {
 	if g.failures.fail(remote) {
 		g.logger.Warn("an address sent too many wrong tokens and is locked out", "remote", remote, "for", LockedOutFor)
 	}
-	return unauthorizedProblem("The token or link is not right, was used, or is too old. The command gateway run prints a new link when it starts.")
+	return wrongSecretProblem()
+}
+
+func wrongSecretProblem() error {
+	return unauthorizedProblem("The token or link is not right, was used, or is too old. The command gateway login prints a new link.")
 }
 
 // owns is authenticateOwner without a trace: a wrong token does not count.
 func (g *gate) owns(r *http.Request) bool {
 	if r.Header.Get("Authorization") == "" {
-		return g.cookies.valid(r)
+		left, _, err := g.signedIn(r)
+		return left > 0 && err == nil
 	}
 	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	who, _ := g.keys.whose(strings.TrimSpace(token))
-	return g.failures.locked(remoteKey(r.RemoteAddr)) == 0 && who.Owner
+	key, _ := g.keys.whose(strings.TrimSpace(token))
+	return key.who.Owner && (key.strong || g.failures.locked(remoteKey(r.RemoteAddr)) == 0)
 }
 
-// isLocal reports whether a person on this very machine asks: the server is
-// for local use, the connection and the name it was called by are loopback,
-// and nothing says that a proxy stands between.
+// isLocal reports whether a request needs no proof, because the server was
+// opened to this machine: the connection and the name it was called by are
+// loopback, and nothing says that a proxy stands between. Not every forwarder
+// says so, which is why nobody is let in by this unless it is configured.
 func (g *gate) isLocal(r *http.Request) bool {
-	if !g.local || forwarded(r.Header) || !isLoopback(remoteHost(r.RemoteAddr)) {
+	if !g.open || forwarded(r.Header) || !isLoopback(remoteHost(r.RemoteAddr)) {
 		return false
 	}
 	name := hostName(r.Host)
@@ -188,9 +217,4 @@ func remoteKey(address string) string {
 // enough here: it can only make the cookie stricter.
 func secure(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
-}
-
-// retryIn is how long the address is locked out still.
-func (g *gate) retryIn(r *http.Request) time.Duration {
-	return g.failures.locked(remoteKey(r.RemoteAddr))
 }

@@ -181,31 +181,101 @@ func TestTheLoginForm(t *testing.T) {
 func TestTooManyWrongTokensLockOut(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	h := start(t, apitest.Echo, func(c *api.Config) { c.Now = func() time.Time { return now } })
+	const guessable = "a short one"
+	h := start(t, apitest.Echo, withTokens, func(c *api.Config) {
+		c.Now, c.Token = func() time.Time { return now }, secret.New(guessable)
+	})
 	cookie := signIn(t, h)
 	for range api.FailuresMax - 1 {
 		send(t, h.client, "GET", h.url+"/v1/me", "", bearer("wrong"))
 	}
-	if got := h.do("GET", "/v1/me", ""); got.status != 200 {
+	if got := h.do("GET", "/v1/me", "", bearer(guessable)); got.status != 200 {
 		t.Fatalf("one failure less than too many: %d", got.status)
 	}
-	send(t, h.client, "GET", h.url+"/login?code=wrong", "")
-	got := h.do("GET", "/v1/me", "")
+	send(t, h.client, "GET", h.url+"/v1/me", "", bearer("wrong"))
+	got := h.do("GET", "/v1/me", "", bearer(guessable))
 	if got.status != 429 || got.code(t) != "locked_out" {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	if wait, _ := strconv.Atoi(got.header.Get("Retry-After")); wait != int(api.LockedOutFor/time.Second) {
 		t.Errorf("Retry-After: %d", wait)
 	}
-	if got := send(t, h.client, "GET", h.api.LoginLink(h.url), ""); got.status != 429 {
+	if got := h.do("GET", "/v1/me", "", bearer(programToken)); got.status != 200 {
+		t.Errorf("a token that nobody guesses, meanwhile: %d", got.status)
+	}
+	if got := send(t, h.client, "GET", h.api.LoginLink(h.url), ""); got.status != 200 {
 		t.Errorf("a login link meanwhile: %d", got.status)
 	}
 	if got := send(t, h.client, "GET", h.url+"/v1/me", "", header("Cookie", cookie)); got.status != 200 {
 		t.Errorf("a signed-in browser meanwhile: %d", got.status)
 	}
 	now = now.Add(api.LockedOutFor)
-	if got := h.do("GET", "/v1/me", ""); got.status != 200 {
+	if got := h.do("GET", "/v1/me", "", bearer(guessable)); got.status != 200 {
 		t.Errorf("later: %d", got.status)
+	}
+}
+
+// A page of another site can make a browser ask for an address, as with an
+// image. That locks nobody out.
+func TestAnotherSitesPageLocksNobodyOut(t *testing.T) {
+	t.Parallel()
+	const guessable = "a short one"
+	h := start(t, apitest.Echo, func(c *api.Config) { c.Token = secret.New(guessable) })
+	for range 2 * api.FailuresMax {
+		got := send(t, h.client, "GET", h.url+"/login?code=wrong", "", header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "no-cors"), header("Sec-Fetch-Dest", "image"))
+		if got.status != 401 || len(got.header["Set-Cookie"]) > 0 {
+			t.Fatalf("%d %v", got.status, got.header)
+		}
+	}
+	if got := h.do("GET", "/v1/me", "", bearer(guessable)); got.status != 200 {
+		t.Errorf("the owner: %d %s", got.status, got.body)
+	}
+}
+
+// A program of this machine that forwards what comes from elsewhere, and adds
+// no header that says so, makes nobody the owner.
+func TestAForwarderThatHidesMakesNobodyTheOwner(t *testing.T) {
+	t.Parallel()
+	h := start(t, apitest.Echo, func(c *api.Config) {
+		c.Local = true
+		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("numbers")) })
+	})
+	h.gateway.Parts = []api.PartHealth{{Name: "store", State: "away", Problem: "an inner detail"}}
+	for path, want := range map[string]int{"/": 401, "/metrics": 401, "/readyz": 503, "/v1/me": 401} {
+		got := send(t, h.client, "GET", h.url+path, "", host("127.0.0.1:8080"))
+		if got.status != want || len(got.header["Set-Cookie"]) > 0 || strings.Contains(got.body, "inner detail") {
+			t.Errorf("%s: %d %v %s", path, got.status, got.header, got.body)
+		}
+	}
+	if got := send(t, h.client, "GET", h.url+"/v1/me", "", host("evil.example"), bearer(token)); got.status != 421 {
+		t.Errorf("a name of another machine: %d", got.status)
+	}
+}
+
+func TestOnlyTheOwnersOwnTokenMakesLoginLinks(t *testing.T) {
+	t.Parallel()
+	h := start(t, apitest.Echo, withTokens)
+	cookie := header("Cookie", signIn(t, h))
+	for name, options := range map[string][]option{"a browser": {cookie}, "a program": {bearer(programToken)}, "a channel": {bearer(bridgeToken)}} {
+		if got := send(t, h.client, "POST", h.url+"/v1/login-links", "", options...); got.status != 403 {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	got := h.do("POST", "/v1/login-links", "")
+	var link struct {
+		Path    string
+		Expires time.Time
+	}
+	if got.status != http.StatusCreated {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	got.into(t, &link)
+	browser := h.browser()
+	if got := send(t, browser, "GET", h.url+link.Path, ""); got.status != 200 || link.Expires.IsZero() {
+		t.Errorf("%d %+v", got.status, link)
+	}
+	if got := send(t, browser, "GET", h.url+"/", ""); got.status != 200 {
+		t.Errorf("the page: %d", got.status)
 	}
 }
 
@@ -285,6 +355,15 @@ func TestNoSecretAndNoTextIsLogged(t *testing.T) {
 	}
 	if !strings.Contains(lines, "locked out") || !strings.Contains(lines, "POST /v1/sessions/{id}/messages") {
 		t.Errorf("the log lacks what an operator needs:\n%s", lines)
+	}
+}
+
+func TestReadinessDoesNotHangOnTheModel(t *testing.T) {
+	t.Parallel()
+	h := start(t, apitest.Echo)
+	h.gateway.Parts = []api.PartHealth{{Name: "store", OK: true}, {Name: "model", Advisory: true, State: "failing", Problem: "no key"}}
+	if got := h.do("GET", "/readyz", ""); got.status != http.StatusOK || !strings.Contains(got.body, "no key") {
+		t.Errorf("%d %s", got.status, got.body)
 	}
 }
 

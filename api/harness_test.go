@@ -18,6 +18,7 @@ import (
 
 	"parley/api"
 	"parley/api/apitest"
+	"parley/drafts"
 	"parley/internal/secret"
 	"parley/sessions"
 	"parley/sqlitestore"
@@ -45,8 +46,9 @@ func start(t *testing.T, model apitest.Model, change ...func(*api.Config)) *harn
 // startOn is start over a store that is there.
 func startOn(t *testing.T, store sessions.Store, model apitest.Model, change ...func(*api.Config)) *harness {
 	t.Helper()
-	gateway := apitest.NewGateway(store, model)
-	config := api.Config{Store: store, Operations: gateway, Token: secret.New(token), Shown: apitest.Shown,
+	written := drafts.Over(store, 0)
+	gateway := apitest.NewGateway(written, model)
+	config := api.Config{Store: written, Drafts: written, Operations: gateway, Token: secret.New(token), Shown: apitest.Shown,
 		Logger: discard(), Page: api.Page{Commands: apitest.Commands()}, Version: "test"}
 	for _, change := range change {
 		change(&config)
@@ -87,7 +89,7 @@ func (h *harness) browser() *http.Client {
 	return client
 }
 
-func loopbackOwner(c *api.Config) { c.LoopbackOwner = true }
+func loopbackOwner(c *api.Config) { c.Local, c.Open = true, true }
 
 // answer is an HTTP answer, read whole.
 type answer struct {

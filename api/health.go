@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
+
+	"parley/adapters"
 )
 
 const readinessTimeout = 2 * time.Second
@@ -19,15 +22,16 @@ type Readiness struct {
 	Parts []PartHealth `json:"parts"`
 }
 
-// readyz is 200 while every part hears and works, else 503. The lines that say
-// what is wrong are for callers who may know.
+// readyz is 200 while every part that intake needs hears and works, else 503: a
+// model that fails keeps no message from being taken in and stored. The lines
+// that say what is wrong are for callers who may know.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), readinessTimeout)
 	defer cancel()
 	answer := Readiness{Ready: true, Parts: []PartHealth{}}
 	trusted := s.gate.isLocal(r) || s.gate.owns(r)
 	for _, part := range s.config.Operations.Readiness(ctx) {
-		answer.Ready = answer.Ready && part.OK
+		answer.Ready = answer.Ready && (part.OK || part.Advisory)
 		if !trusted {
 			part.Problem = ""
 		}
@@ -38,4 +42,27 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 		status = http.StatusServiceUnavailable
 	}
 	return writeJSON(w, status, answer)
+}
+
+// Check is one thing that was looked at, and how it is.
+type Check struct {
+	Part string `json:"part"` // config, data, store, access, model, http or a platform
+	adapters.Finding
+}
+
+// doctorTimeout bounds an examination: parts of it ask platforms and a model.
+const doctorTimeout = 25 * time.Second
+
+type checksAnswer struct {
+	Checks []Check `json:"checks"`
+}
+
+// doctor is what `gateway doctor` asks of a gateway that runs.
+func (s *Server) doctor(w http.ResponseWriter, r *http.Request) error {
+	if s.config.Doctor == nil {
+		return errors.ErrUnsupported
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), doctorTimeout)
+	defer cancel()
+	return writeJSON(w, http.StatusOK, checksAnswer{append([]Check{}, s.config.Doctor(ctx)...)})
 }

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"time"
-
-	"parley/sessions"
 )
 
 // importMax bounds a transcript that is sent, in bytes.
@@ -24,24 +22,12 @@ func (s *Server) importSession(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	in := &transcriptIn{body: http.MaxBytesReader(w, r.Body, importMax), control: http.NewResponseController(w)}
-	transcript, err := sessions.ReadTranscript(in)
+	in := &transcriptIn{body: http.MaxBytesReader(w, r.Body, importMax), control: http.NewResponseController(w), patience: s.config.Limits.Body}
+	result, err := s.room.Import(ctx, callerOf(r).Caller, in, newID, key)
 	if err != nil {
 		return in.cause(err)
 	}
-	who := callerOf(r)
-	if newID {
-		transcript.Record.ID = s.copyID(who, transcript.Record, key)
-	}
-	record, created, err := s.importOnce(ctx, transcript, who.digest("import", key), newID)
-	if errors.Is(err, sessions.ErrConflict) {
-		return &problemError{Status: http.StatusConflict, Code: "conflict",
-			Detail: "There is a session " + shorten(transcript.Record.ID) + " already. Import it under another id with ?new_id=1, or delete that one first."}
-	}
-	if err != nil {
-		return in.cause(err)
-	}
-	return writeSession(w, record, created)
+	return writeMade(w, result.Record.ID, result.Made, sessionView(result.Record))
 }
 
 func importQuery(r *http.Request) (key string, newID bool, err error) {
@@ -65,14 +51,16 @@ func importQuery(r *http.Request) (key string, newID bool, err error) {
 type transcriptIn struct {
 	body    io.Reader
 	control *http.ResponseController
-	err     error
+	// patience is how long one piece may take.
+	patience time.Duration
+	err      error
 }
 
 // Read reads one piece.
 func (t *transcriptIn) Read(into []byte) (int, error) {
 	// Only a connection knows deadlines; a recorder in a test does not.
-	_ = t.control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	_ = t.control.SetWriteDeadline(time.Now().Add(bodyTimeout + copyTimeout))
+	_ = t.control.SetReadDeadline(time.Now().Add(t.patience))
+	_ = t.control.SetWriteDeadline(time.Now().Add(t.patience + copyTimeout))
 	n, err := t.body.Read(into)
 	if err != nil && !errors.Is(err, io.EOF) {
 		t.err = err

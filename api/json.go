@@ -54,9 +54,6 @@ func readOptionalJSON(w http.ResponseWriter, r *http.Request, limit int64, into 
 }
 
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	control := http.NewResponseController(w)
-	// Only a connection knows deadlines; a recorder in a test does not.
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var size *http.MaxBytesError
 	switch {
@@ -65,7 +62,8 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	case err != nil:
 		return nil, badRequest("The body did not arrive whole. Send the request again.")
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	// The deadline was the body's: what is answered after it may take longer.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return body, nil
 }
 

@@ -3,33 +3,24 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
-	"parley/sessions"
+	"parley/conversations"
 )
 
+// seen is the answer of a verb that leaves a record.
+func seen(result conversations.Result, err error) (any, error) {
+	return sessionView(result.Record), err
+}
+
 // touchSession counts as activity: a suspended session is active again.
-func (s *Server) touchSession(w http.ResponseWriter, r *http.Request) error {
-	return s.alter(w, r, s.config.Store.Touch)
+func (s *Server) touchSession(ctx context.Context, a asked) (any, error) {
+	return seen(s.room.Touch(ctx, a.by, a.id))
 }
 
 // expireSession ends a session for good.
-func (s *Server) expireSession(w http.ResponseWriter, r *http.Request) error {
-	return s.alter(w, r, s.config.Store.Expire)
-}
-
-// alter carries out a change that may be made again without harm, and answers
-// with the record.
-func (s *Server) alter(w http.ResponseWriter, r *http.Request, change func(context.Context, string) (sessions.Record, error)) error {
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	record, err := s.reach(ctx, r)
-	if err == nil {
-		record, err = change(ctx, record.ID)
-	}
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, sessionView(record))
+func (s *Server) expireSession(ctx context.Context, a asked) (any, error) {
+	return seen(s.room.Expire(ctx, a.by, a.id))
 }
 
 type clearedAnswer struct {
@@ -38,25 +29,9 @@ type clearedAnswer struct {
 }
 
 // clearSession erases the log for good and keeps the record.
-func (s *Server) clearSession(w http.ResponseWriter, r *http.Request) error {
-	key, err := idempotencyKey(r)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	record, err := s.reach(ctx, r)
-	if err != nil {
-		return err
-	}
-	_, duplicate, err := s.once(ctx, record.ID, callerOf(r).digest("clear", key), func() (bool, error) {
-		record, err = s.config.Store.Clear(ctx, record.ID)
-		return true, err
-	})
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, clearedAnswer{sessionView(record), duplicate})
+func (s *Server) clearSession(ctx context.Context, a asked) (any, error) {
+	result, err := s.room.Clear(ctx, a.by, a.id, a.key)
+	return clearedAnswer{sessionView(result.Record), result.Duplicate}, err
 }
 
 type stopAnswer struct {
@@ -64,25 +39,50 @@ type stopAnswer struct {
 	Duplicate bool `json:"duplicate,omitempty"`
 }
 
-// postStop asks the running turn to stop. A key keeps a request that is sent
-// again from stopping a later turn.
-func (s *Server) postStop(w http.ResponseWriter, r *http.Request) error {
-	key, err := idempotencyKey(r)
+// postStop asks the running turn to stop.
+func (s *Server) postStop(ctx context.Context, a asked) (any, error) {
+	result, err := s.room.Stop(ctx, a.by, a.id, a.key)
+	return stopAnswer{result.Stopping, result.Duplicate}, err
+}
+
+type deletedAnswer struct {
+	Deleted bool `json:"deleted"`
+}
+
+// deleteSession removes a session for good. With ?unused=1 it removes only one
+// that was opened by hand and in which no turn ever ended; deleted says
+// whether it did.
+func (s *Server) deleteSession(ctx context.Context, a asked) (any, error) {
+	values, err := queryOf(a.r, "unused")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+	unused, err := flag(values, "unused")
+	if err != nil {
+		return nil, err
+	}
+	answer := deletedAnswer{Deleted: true}
+	if unused {
+		answer.Deleted, err = s.room.Discard(ctx, a.by, a.id)
+	} else {
+		_, err = s.room.Delete(ctx, a.by, a.id)
+	}
+	return answer, err
+}
+
+type checkpointAnswer struct {
+	Made    bool        `json:"made"` // false: nothing was said since the last one
+	Session sessionJSON `json:"session"`
+	Entries []EntryView `json:"entries"` // the checkpoint's own
+}
+
+// checkpointSession brings the notes on a session up to date, now. It takes as
+// long as the model does.
+func (s *Server) checkpointSession(_ context.Context, a asked) (any, error) {
+	// Only a connection knows deadlines; a recorder in a test does not.
+	_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(CheckpointMax + writeTimeout))
+	ctx, cancel := context.WithTimeout(a.r.Context(), CheckpointMax+storeTimeout)
 	defer cancel()
-	record, err := s.reach(ctx, r)
-	if err != nil {
-		return err
-	}
-	var answer stopAnswer
-	answer.Stopping, answer.Duplicate, err = s.once(ctx, record.ID, callerOf(r).digest("stop", key), func() (bool, error) {
-		return s.config.Operations.Stop(ctx, record.ID)
-	})
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, answer)
+	result, err := s.room.Checkpoint(ctx, a.by, a.id) //nolint:contextcheck // longer than the handler's own time: the request's
+	return checkpointAnswer{Made: result.Made, Session: sessionView(result.Record), Entries: s.views(result.Entries, false)}, err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -67,12 +68,10 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	if code == "" || r.Method == http.MethodHead {
 		return s.showLogin(w, http.StatusOK, "")
 	}
-	// A locked-out address must not use codes up by guessing.
-	if wait := s.gate.retryIn(r); wait > 0 {
-		return s.refuseLogin(w, lockedProblem(wait))
-	}
-	if err := s.gate.try(r, s.gate.codes.redeem(code)); err != nil {
-		return s.refuseLogin(w, err)
+	// Nobody guesses a code. And any site's page can make a browser ask for this
+	// address: what it sends counts for nothing.
+	if !s.gate.codes.redeem(code) {
+		return s.refuseLogin(w, wrongSecretProblem())
 	}
 	return s.welcome(w, r)
 }
@@ -87,14 +86,20 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return badRequest("The form is damaged. Open /login and send it again.")
 	}
-	if err := s.gate.try(r, s.gate.keys.first(form.Get("token"))); err != nil {
+	key, known := s.gate.keys.whose(form.Get("token"))
+	if err := s.gate.try(r, known && key.first, key.strong); err != nil {
 		return s.refuseLogin(w, err)
 	}
 	return s.welcome(w, r)
 }
 
-// logout makes this browser forget that it is signed in.
+// logout ends the browser's sign-in, also for whoever has a copy of its cookie.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
+	if left, id := s.gate.cookies.of(r); left > 0 {
+		if err := s.gate.signOuts.add(r.Context(), id); err != nil {
+			return err
+		}
+	}
 	setCookie(w, r, sessionCookie(r.Host), "", -time.Second)
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 	return nil
@@ -104,7 +109,7 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 // not a redirect: a strict cookie is not sent along a redirect that began at a
 // link in another site, such as a web mailer.
 func (s *Server) welcome(w http.ResponseWriter, r *http.Request) error {
-	s.gate.cookies.signIn(w, r)
+	s.gate.cookies.signIn(w, r, "")
 	s.pages.write(w, http.StatusOK, welcomeDocument, s.pageData())
 	return nil
 }
@@ -120,4 +125,19 @@ func (s *Server) showLogin(w http.ResponseWriter, status int, problem string) er
 	data.Problem = problem
 	s.pages.write(w, status, loginDocument, data)
 	return nil
+}
+
+type loginLinkJSON struct {
+	Path    string    `json:"path"` // on this server; open it in a browser
+	Expires time.Time `json:"expires"`
+}
+
+// loginLink makes a link that signs one browser in, for whoever holds the
+// owner's own token.
+func (s *Server) loginLink(w http.ResponseWriter, r *http.Request) error {
+	_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if key, _ := s.gate.keys.whose(strings.TrimSpace(token)); !key.first {
+		return forbiddenProblem("Only the owner's own token makes links that sign a browser in.")
+	}
+	return writeJSON(w, http.StatusCreated, loginLinkJSON{Path: s.LoginLink(""), Expires: s.config.Now().Add(LoginLinkFor)})
 }

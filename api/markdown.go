@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"html"
 	"regexp"
@@ -12,71 +13,88 @@ import (
 	"github.com/yuin/goldmark/extension"
 	gmrenderer "github.com/yuin/goldmark/renderer"
 	gmhtml "github.com/yuin/goldmark/renderer/html"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"parley/adapters/markdown"
 )
 
-// What is rendered at most, in bytes: a whole text, and what stands between two
-// blank lines of it. Some Markdown costs the square of its length; a text
-// beyond these limits is shown as it stands.
-const (
-	renderMax    = 128 << 10
-	paragraphMax = 16 << 10
-)
+// renderedMax is how much HTML a text may become, in bytes. What would be more,
+// or would cost too much to read, is shown as it stands.
+const renderedMax = 1 << 20
+
+// blocksMax is into how many blocks a text is divided; each has its price.
+const blocksMax = 500
 
 // renderer turns Markdown into HTML that is safe to put into a page: HTML in
 // the source shows as text, images become links, only http, https and mailto
 // links work, and a sanitizer goes over the result as a second net. All
 // methods may be called from any goroutine.
 type renderer struct {
-	markdown goldmark.Markdown
-	policy   *bluemonday.Policy
+	reader *markdown.Reader
+	html   gmrenderer.Renderer
+	policy *bluemonday.Policy
 }
 
 func newRenderer() *renderer {
+	extensions := []goldmark.Extender{
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+		extension.Strikethrough, extension.Linkify, extension.TaskList,
+	}
 	return &renderer{
-		markdown: goldmark.New(
-			goldmark.WithExtensions(
-				extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
-				extension.Strikethrough, extension.Linkify, extension.TaskList),
-			goldmark.WithRendererOptions(
-				gmhtml.WithHardWraps(), // in a chat a new line is meant
-				gmrenderer.WithNodeRenderers(util.Prioritized(asText{}, 100))),
-		),
+		reader: markdown.NewReader(extensions...),
+		html: goldmark.New(goldmark.WithExtensions(extensions...), goldmark.WithRendererOptions(
+			gmhtml.WithHardWraps(), // in a chat a new line is meant
+			gmrenderer.WithNodeRenderers(util.Prioritized(asText{}, 100)))).Renderer(),
 		policy: pagePolicy(),
 	}
 }
 
-// html renders a whole text.
-func (r *renderer) html(markdown string) string {
-	return strings.Join(r.blocks(markdown), "")
+// whole renders a text in one piece.
+func (r *renderer) whole(text string) string {
+	return strings.Join(r.blocks(text), "")
 }
 
 // blocks renders a text block by block: a growing text changes its last
 // blocks only, as a rule. Joined they are the whole.
-func (r *renderer) blocks(markdown string) []string {
-	source := []byte(validText(markdown))
-	if len(source) > renderMax || longestParagraph(source) > paragraphMax {
-		return []string{"<pre>" + html.EscapeString(string(source)) + "</pre>"}
+func (r *renderer) blocks(text string) []string {
+	source := []byte(validText(text))
+	document, ok := r.reader.Read(source)
+	if !ok {
+		return asItStands(source)
 	}
-	document := r.markdown.Parser().Parse(text.NewReader(source))
 	var blocks []string
+	var out bytes.Buffer
+	written := bufio.NewWriter(&out)
+	room := renderedMax
 	for block := document.FirstChild(); block != nil; block = block.NextSibling() {
-		var out bytes.Buffer
-		if err := r.markdown.Renderer().Render(&out, source, block); err != nil {
-			return []string{"<p>" + html.EscapeString(string(source)) + "</p>"}
+		if err := r.html.Render(written, source, block); err != nil || out.Len() > room {
+			return asItStands(source)
 		}
-		blocks = append(blocks, r.policy.Sanitize(out.String()))
+		if len(blocks) >= blocksMax && block.NextSibling() != nil {
+			continue // what is left is one
+		}
+		clean := r.policy.Sanitize(out.String())
+		if room -= len(clean); room < 0 {
+			return asItStands(source)
+		}
+		blocks = append(blocks, clean)
+		out.Reset()
 	}
 	return blocks
 }
 
-func longestParagraph(source []byte) (longest int) {
-	for paragraph := range bytes.SplitSeq(source, []byte("\n\n")) {
-		longest = max(longest, len(paragraph))
+// asItStands shows a source. What is longer than anything that is stored as one
+// text is cut, and an ellipsis says so.
+func asItStands(source []byte) []string {
+	if len(source) > asItStandsMax {
+		source = append(bytes.ToValidUTF8(source[:asItStandsMax], nil), "…"...)
 	}
-	return longest
+	return []string{"<pre>" + html.EscapeString(string(source)) + "</pre>"}
 }
+
+// asItStandsMax keeps a text that is escaped, at most five bytes for one, within
+// renderedMax.
+const asItStandsMax = renderedMax/5 - 64
 
 // pagePolicy allows what the renderer writes, and nothing that runs, loads or
 // imitates a part of the page.

@@ -7,7 +7,9 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"parley/adapters/markdown"
 	"parley/sessions"
+	"parley/test/bombs"
 )
 
 func TestMarkdownForThePage(t *testing.T) {
@@ -36,7 +38,7 @@ func TestMarkdownForThePage(t *testing.T) {
 		"&lt;script&gt;":                   "<p>&lt;script&gt;</p>\n",
 		"[x]: https://e.example\n\n[x] and [y][]": `<p><a href="https://e.example" rel="nofollow noreferrer noopener" target="_blank">x</a> and [y][]</p>` + "\n",
 	} {
-		if got := r.html(source); got != want {
+		if got := r.whole(source); got != want {
 			t.Errorf("%q\n got %q\nwant %q", source, got, want)
 		}
 	}
@@ -45,14 +47,24 @@ func TestMarkdownForThePage(t *testing.T) {
 func TestCostlyMarkdownIsShownAsItStands(t *testing.T) {
 	t.Parallel()
 	r := newRenderer()
-	for _, source := range []string{strings.Repeat("*a_", paragraphMax/3+1), strings.Repeat("**b**\n\n", renderMax/7+1)} {
-		if got := r.html(source); got != "<pre>"+source+"</pre>" {
+	for _, source := range []string{strings.Repeat("*a_", markdown.ParagraphMax/3+1), strings.Repeat("**b**\n\n", markdown.SourceMax/7+1)} {
+		if got := r.whole(source); got != "<pre>"+source+"</pre>" {
 			t.Errorf("%d bytes are rendered as %.40q", len(source), got)
 		}
 	}
-	if got := r.html(strings.Repeat("**b**\n\n", 1000)); !strings.Contains(got, "<strong>") {
+	if got := r.whole(strings.Repeat("<", 1<<20)); len(got) > renderedMax || !strings.HasSuffix(got, "&lt;…</pre>") {
+		t.Errorf("a very long text is %d bytes, and ends with %q", len(got), got[len(got)-20:])
+	}
+	if got := r.whole(strings.Repeat("**b**\n\n", 1000)); !strings.Contains(got, "<strong>") {
 		t.Errorf("a long text is rendered as %.40q", got)
 	}
+}
+
+// No text costs the page much, whoever had it written: an answer in the log is
+// rendered whenever somebody looks at it.
+func TestNoTextCostsThePageMuch(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	r := newRenderer()
+	bombs.Defuse(t, renderedMax, func(source string) int { return len(r.whole(source)) })
 }
 
 // active reports the first thing in a piece of HTML that runs, loads or leads
@@ -88,8 +100,24 @@ func FuzzMarkdownIsSafe(f *testing.F) {
 	}
 	r := newRenderer()
 	f.Fuzz(func(t *testing.T, source string) {
-		if found := active(r.html(source)); found != "" {
+		if found := active(r.whole(source)); found != "" {
 			t.Fatalf("%q renders %s", source, found)
+		}
+	})
+}
+
+func FuzzMarkdownCostsLittle(f *testing.F) {
+	for _, source := range bombs.All(2 << 10) {
+		f.Add(source)
+	}
+	r := newRenderer()
+	f.Fuzz(func(t *testing.T, source string) {
+		if len(source) > bombs.Size {
+			return
+		}
+		var out string
+		if allocated := bombs.Allocated(func() { out = r.whole(source) }); allocated > bombs.AllocatedMax || len(out) > renderedMax {
+			t.Fatalf("%d bytes of source, %d allocated, %d given out", len(source), allocated, len(out))
 		}
 	})
 }
@@ -111,7 +139,7 @@ func TestDraftsGrowIntoTheWhole(t *testing.T) {
 			}
 			from, blocks := d.changed(r)
 			page = append(page[:from], blocks...)
-			if got, want := strings.Join(page, ""), r.html(text); got != want {
+			if got, want := strings.Join(page, ""), r.whole(text); got != want {
 				rt.Fatalf("%q\n got %q\nwant %q", text, got, want)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"parley/adapters"
+	"parley/conversations"
 )
 
 // Limits of a message's envelope.
@@ -36,6 +37,7 @@ type senderJSON struct {
 
 type messageAnswer struct {
 	Session   string      `json:"session"`
+	MovedTo   string      `json:"moved_to,omitempty"` // see Said
 	Seq       int64       `json:"seq"`
 	Reason    string      `json:"reason"`
 	Turn      bool        `json:"turn"`
@@ -59,6 +61,9 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.sameMessage(r.Context(), say, said); err != nil {
+		return err
+	}
 	answer := s.answerTo(said, wantsHTML(r))
 	if !said.Turn || wait == 0 {
 		return writeJSON(w, acceptedUnless(!said.Turn && wait > 0), answer)
@@ -73,6 +78,22 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, acceptedUnless(done), answer)
 }
 
+// sameMessage refuses a key that was used for another message.
+func (s *Server) sameMessage(ctx context.Context, say Say, said Said) error {
+	if !said.Duplicate || said.Seq == 0 {
+		return nil
+	}
+	entries, err := s.config.Store.Range(ctx, said.Session, said.Seq, said.Seq)
+	if err != nil || len(entries) == 0 { // it is gone: nothing tells any more
+		return nil //nolint:nilerr // the message is stored, whatever cannot be read now
+	}
+	message, err := entries[0].Message()
+	if err != nil || message.Text == say.Text {
+		return nil //nolint:nilerr // as above
+	}
+	return conversations.ErrKeyReused()
+}
+
 func acceptedUnless(done bool) int {
 	if done {
 		return http.StatusOK
@@ -81,10 +102,10 @@ func acceptedUnless(done bool) int {
 }
 
 func (s *Server) answerTo(said Said, html bool) messageAnswer {
-	answer := messageAnswer{Session: said.Session, Seq: said.Seq, Reason: said.Reason,
+	answer := messageAnswer{Session: said.Session, MovedTo: said.MovedTo, Seq: said.Seq, Reason: said.Reason,
 		Turn: said.Turn, Duplicate: said.Duplicate, Reply: said.Reply}
 	if html && said.Reply != "" {
-		answer.ReplyHTML = s.render.html(said.Reply)
+		answer.ReplyHTML = s.render.whole(said.Reply)
 	}
 	return answer
 }
@@ -114,7 +135,8 @@ func (s *Server) readSay(w http.ResponseWriter, r *http.Request) (Say, error) {
 	if err == nil {
 		err = callerOf(r).mayBe(sender.ID)
 	}
-	return Say{Key: key, Surface: to.surface, Session: to.session, Sender: sender,
+	who := callerOf(r)
+	return Say{Key: who.said(r.PathValue("id"), key), Namespace: who.Namespace, MaxRole: who.maxRole, Surface: to.surface, Session: to.session, Held: to.held, Sender: sender,
 		Text: request.Text, Append: request.Append}, err
 }
 

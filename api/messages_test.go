@@ -195,17 +195,49 @@ func TestAMessageSaysWhereItIsSaid(t *testing.T) {
 		}
 		return ops.said
 	}
-	if said := post(page.Key(), 202); said.Surface != page || said.Session != chat.ID {
-		t.Fatalf("another conversation than the page's: %+v", said)
-	}
+	post(page.Key(), 409) // it has another conversation, or none yet
 	if _, _, err := h.store.Attach(t.Context(), sessions.AttachRequest{Session: chat.ID, Surface: page.Key()}); err != nil {
 		t.Fatal(err)
 	}
-	if said := post(page.Key(), 202); said.Surface != page || said.Session != "" {
+	if said := post(page.Key(), 202); said.Surface != page || said.Session != "" || said.Held != chat.ID {
 		t.Fatalf("the page's own conversation: %+v", said)
 	}
 	for _, surface := range []string{"telegram:1:7", "schedule:local:x", "nonsense", "web:local:a:b"} {
 		post(surface, 400)
+	}
+}
+
+// A page that shows a conversation which its place has left writes nothing into
+// it, and erases nothing of it.
+func TestWhatIsMeantForALeftConversationIsRefused(t *testing.T) {
+	t.Parallel()
+	h := start(t, apitest.Echo)
+	say := func(id, key, text string) answer {
+		return h.do("POST", "/v1/sessions/"+id+"/messages", `{"text":"`+text+`","surface":"web:local:phone"}`, header("Idempotency-Key", key))
+	}
+	var said struct {
+		Session   string
+		MovedTo   string `json:"moved_to"`
+		Duplicate bool
+	}
+	if got := say("web:phone", "1", "hello"); got.status != 202 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	say("web:phone", "2", "/new").into(t, &said)
+	fresh := said.MovedTo
+	if record, err := h.store.Bound(t.Context(), "web:local:phone"); err != nil || record.ID != fresh {
+		t.Fatalf("/new leads to %q, and the place has %q %v", fresh, record.ID, err)
+	}
+	got := say("web:phone", "3", "too late")
+	var problem struct{ Code, Current string }
+	if got.into(t, &problem); got.status != 409 || problem.Code != "moved" || problem.Current != fresh {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if say("web:phone", "1", "hello").into(t, &said); !said.Duplicate || said.Session != "web:phone" {
+		t.Errorf("what was stored before is not found again by its key: %+v", said)
+	}
+	if got := say(fresh, "3", "too late"); got.status != 202 {
+		t.Errorf("sent again for the other one: %d %s", got.status, got.body)
 	}
 }
 

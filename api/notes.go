@@ -2,18 +2,15 @@ package api
 
 import (
 	"context"
-	"net/http"
-	"strings"
 
+	"parley/conversations"
 	"parley/sessions"
 )
 
-// Limits of what is written into a log by hand.
+// Limits of the bodies of what is written into a log by hand.
 const (
-	noteBodyMax    = 6*TextMax + 16<<10
-	customBodyMax  = sessions.PayloadMax + 16<<10
-	labelMax       = 200 // bytes
-	sessionNameMax = sessions.KeyMax
+	noteBodyMax   = 6*TextMax + 16<<10
+	customBodyMax = sessions.PayloadMax + 16<<10
 )
 
 type noteAnswer struct {
@@ -22,56 +19,19 @@ type noteAnswer struct {
 	Duplicate bool        `json:"duplicate,omitempty"`
 }
 
-// write notes entries in the session of a request, once per Idempotency-Key,
-// and answers with them.
-func (s *Server) write(ctx context.Context, w http.ResponseWriter, r *http.Request, purpose string, note sessions.NoteRequest) error {
-	key, err := idempotencyKey(r)
-	if err != nil {
-		return err
-	}
-	note.Key = callerOf(r).digest(purpose, key)
-	result, err := s.config.Store.Note(ctx, note)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, noteAnswer{
-		Session: sessionView(result.Record), Entries: s.views(result.Entries, false), Duplicate: result.Duplicate})
+// noted is the answer of a verb that writes into a log.
+func (s *Server) noted(result conversations.Result, err error) (any, error) {
+	return noteAnswer{Session: sessionView(result.Record), Entries: s.views(result.Entries, false), Duplicate: result.Duplicate}, err
 }
 
 type nameRequest struct {
 	Name string `json:"name"`
 }
 
-// nameSession gives a session a name, and says so in the log. The empty name
-// takes it away.
-func (s *Server) nameSession(w http.ResponseWriter, r *http.Request) error {
-	var request nameRequest
-	if err := readJSON(w, r, noteBodyMax, &request); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	record, err := s.reach(ctx, r)
-	if err != nil {
-		return err
-	}
-	note, err := naming(record.ID, request.Name)
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, w, r, "name", note)
+// nameSession gives a session a name; the empty name takes it away.
+func (s *Server) nameSession(ctx context.Context, a asked, body nameRequest) (any, error) {
+	return s.noted(s.room.Name(ctx, a.by, a.id, body.Name, a.key))
 }
-
-// naming is the note that names a session.
-func naming(session, name string) (sessions.NoteRequest, error) {
-	if len(name) > sessionNameMax || strings.ContainsFunc(name, isControl) {
-		return sessions.NoteRequest{}, badRequest("A name is one line of at most 512 bytes.")
-	}
-	entry, err := sessions.NewNote(sessions.EntrySessionName, sessions.SessionName{Name: name})
-	return sessions.NoteRequest{Session: session, Entries: []sessions.NewEntry{entry}, Patch: sessions.Patch{Name: &name}}, err
-}
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 type labelRequest struct {
 	Entry string `json:"entry"`
@@ -79,53 +39,30 @@ type labelRequest struct {
 }
 
 // labelEntry puts a label on an entry of the tree.
-func (s *Server) labelEntry(w http.ResponseWriter, r *http.Request) error {
-	var request labelRequest
-	if err := readJSON(w, r, noteBodyMax, &request); err != nil {
-		return err
-	}
-	if len(request.Label) > labelMax || strings.ContainsFunc(request.Label, isControl) {
-		return badRequest("A label is one line of at most 200 bytes.")
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	record, err := s.reach(ctx, r)
+func (s *Server) labelEntry(ctx context.Context, a asked, body labelRequest) (any, error) {
+	entry, err := sessions.ParseEntryID(body.Entry)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := s.inTree(ctx, record, request.Entry); err != nil {
-		return err
+	if entry == 0 {
+		return nil, badRequest("Say which entry, as in {\"entry\": \"e12\"}. GET /v1/sessions/{id}/tree shows them.")
 	}
-	entry, err := sessions.NewNote(sessions.EntryLabel, sessions.Label{TargetID: request.Entry, Label: request.Label})
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, w, r, "labels", sessions.NoteRequest{Session: record.ID, Entries: []sessions.NewEntry{entry}})
+	return s.noted(s.room.Label(ctx, a.by, a.id, entry, body.Label, a.key))
 }
 
-// inTree finds an entry that has its place in the tree, by id.
-func (s *Server) inTree(ctx context.Context, record sessions.Record, id string) (int64, error) {
-	seq, err := sessions.ParseEntryID(id)
-	if err != nil {
-		return 0, err
-	}
-	if seq == 0 {
-		return 0, badRequest("Say which entry, as in {\"entry\": \"e12\"}. GET /v1/sessions/{id}/tree shows them.")
-	}
-	if seq <= record.Cleared || seq > record.Seq {
-		return 0, entryProblem(id)
-	}
-	entries, err := s.config.Store.Range(ctx, record.ID, seq, seq)
-	if err != nil {
-		return 0, err
-	}
-	if len(entries) != 1 || entries[0].Waiting || !entries[0].Type.InTree() {
-		return 0, entryProblem(id)
-	}
-	return seq, nil
+type branchRequest struct {
+	Entry   leafID `json:"entry"`   // where to go on; null: before the first entry
+	Summary string `json:"summary"` // of what was left; empty: none
 }
 
-func entryProblem(id string) error {
-	return &problemError{Status: http.StatusNotFound, Code: "no_entry",
-		Detail: "There is no entry " + shorten(id) + " in the tree of this session. GET /v1/sessions/{id}/tree shows those there are."}
+// branchSession moves the leaf to another entry of the tree.
+func (s *Server) branchSession(ctx context.Context, a asked, body branchRequest) (any, error) {
+	entry, err := body.Entry.seq()
+	if err != nil {
+		return nil, err
+	}
+	if entry == nil {
+		return nil, badRequest("Say where to go on, as in {\"entry\": \"e12\"}, or {\"entry\": null} for before the first entry.")
+	}
+	return s.noted(s.room.Branch(ctx, a.by, a.id, *entry, body.Summary, a.key))
 }

@@ -10,6 +10,7 @@ import (
 	"parley/api"
 	"parley/api/apitest"
 	"parley/sessions"
+	"parley/sessions/view"
 )
 
 type noted struct {
@@ -51,7 +52,7 @@ func TestNamesAndLabels(t *testing.T) {
 	if want := (sessions.Label{TargetID: "e1", Label: "start"}); payloadOf[sessions.Label](t, got.Entries[0]) != want {
 		t.Errorf("%+v", got)
 	}
-	var tree sessions.Tree
+	var tree view.Tree
 	h.do("GET", "/v1/sessions/web:x/tree", "").into(t, &tree)
 	if len(tree.Nodes) != 4 || tree.Nodes[0].Label != "start" || tree.Leaf != got.Session.Leaf {
 		t.Errorf("%+v", tree)

@@ -1,12 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 
 	"parley/adapters"
+	"parley/conversations"
 	"parley/sessions"
 )
 
@@ -40,29 +41,20 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
 	defer cancel()
 	who := callerOf(r)
-	opening, err := s.opening(ctx, who, request, who.ending("open", key))
+	opening, err := s.opening(ctx, who, request)
 	if err != nil {
 		return err
 	}
-	record, created, err := s.config.Store.Open(ctx, opening)
+	result, err := s.room.Open(ctx, who.Caller, opening, who.kind()+":", key)
 	if err != nil {
 		return err
 	}
-	return writeSession(w, record, created)
+	return writeMade(w, result.Record.ID, result.Made, sessionView(result.Record))
 }
 
-func writeSession(w http.ResponseWriter, record sessions.Record, created bool) error {
-	if !created {
-		return writeJSON(w, http.StatusOK, sessionView(record))
-	}
-	w.Header().Set("Location", "/v1/sessions/"+url.PathEscape(record.ID))
-	return writeJSON(w, http.StatusCreated, sessionView(record))
-}
-
-// opening turns a request into what the store is asked for, or refuses what
-// the caller may not have.
-func (s *Server) opening(ctx context.Context, who caller, request openRequest, ending string) (sessions.NewSession, error) {
-	opening, surface, err := request.session(who, ending)
+// opening turns a request into what is asked for.
+func (s *Server) opening(ctx context.Context, who caller, request openRequest) (sessions.NewSession, error) {
+	opening, surface, err := request.session(who)
 	if err != nil {
 		return opening, err
 	}
@@ -74,12 +66,10 @@ func (s *Server) opening(ctx context.Context, who caller, request openRequest, e
 	case current.ID == "" && opening.Surface != "" && begunByPeople(surface.Platform):
 		return opening, &problemError{Status: http.StatusConflict, Code: "no_session",
 			Detail: "Nothing has been said at that surface yet. A conversation on " + string(surface.Platform) + " begins with its first message there."}
-	case current.ID != "" && sessions.Reach(current, who.Caller) != nil:
-		return opening, sessions.ErrNotFound
 	case current.ID != "" && opening.ID != "" && current.ID != opening.ID && request.Surface == "":
 		opening.Surface = "" // the place has moved on, and this very session was asked for
 	}
-	return opening, opening.Check()
+	return opening, nil
 }
 
 // bound is the current session of a surface, or the zero record.
@@ -97,24 +87,16 @@ func (s *Server) bound(ctx context.Context, surface string) (sessions.Record, er
 // begunByPeople reports whether the gateway itself opens the conversations of
 // a platform, with what it alone knows of the place.
 func begunByPeople(platform adapters.Platform) bool {
-	switch platform {
-	case adapters.Telegram, adapters.Discord, adapters.Slack, adapters.Schedule:
-		return true
-	}
-	return false
+	return platform.Traits().Joined || platform == adapters.Schedule
 }
 
-// session is what the request opens. Without id and surface an id ending in
-// ending is made.
-func (q openRequest) session(who caller, ending string) (sessions.NewSession, adapters.Surface, error) {
+// session is what the request opens. The bare id of a named place is that place.
+func (q openRequest) session(who caller) (sessions.NewSession, adapters.Surface, error) {
 	var surface adapters.Surface
 	opening := sessions.NewSession{ID: q.ID, Surface: q.Surface, UserID: q.User, WorkspaceID: q.Workspace,
 		Name: q.Name, Agent: q.Agent, Metadata: q.Metadata}
-	if opening.ID == "" && opening.Surface == "" {
-		opening.ID = freshID(who, ending)
-	}
 	if opening.ID != "" {
-		if err := errors.Join(sessions.CheckID(opening.ID), who.mayName(opening.ID)); err != nil {
+		if err := conversations.CheckOwnID(who.Caller, opening.ID); err != nil {
 			return opening, surface, err
 		}
 		if named, ok := localSurface(opening.ID); ok && firstSession(opening.ID, named) && opening.Surface == "" {
@@ -134,18 +116,13 @@ func (q openRequest) session(who caller, ending string) (sessions.NewSession, ad
 	return opening, surface, q.checkUser(who, &opening)
 }
 
-// freshID is an id for a session that nobody has named.
-func freshID(who caller, ending string) string {
-	if who.Namespace != "" {
-		return who.Namespace + ":" + ending
-	}
-	return string(adapters.API) + ":" + ending
-}
+// kind is what the id of a session begins with that nobody has named.
+func (c caller) kind() string { return cmp.Or(c.Namespace, string(adapters.API)) }
 
 func (q openRequest) source(who caller, opening sessions.NewSession) sessions.Source {
 	platform := platformOf(opening.Surface)
 	if platform == "" {
-		platform = platformOf(opening.ID)
+		platform = platformOf(cmp.Or(opening.ID, who.kind()))
 	}
 	source := sessions.Source{Kind: q.Kind, Interactive: true, Platform: string(platform), Type: q.Type}
 	if source.Type == "" {
@@ -153,7 +130,7 @@ func (q openRequest) source(who caller, opening sessions.NewSession) sessions.So
 	}
 	switch {
 	case source.Kind != "":
-	case localOwner(platform) != "":
+	case platform.HasReader():
 		source.Kind = string(platform)
 	case who.Namespace != "":
 		source.Kind = "channel"
@@ -172,7 +149,7 @@ func (q openRequest) checkUser(who caller, opening *sessions.NewSession) error {
 	}
 	if q.User == "" {
 		if who.Namespace == "" {
-			opening.UserID = string(localOwner(adapters.Platform(opening.Source.Platform)))
+			opening.UserID = string(adapters.Platform(opening.Source.Platform).Owner())
 		}
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/conversations"
 	"parley/sessions"
 )
 
@@ -19,7 +20,8 @@ var ErrStopping = errors.New("the gateway is stopping; try again in a moment")
 type Operations interface {
 	// Say takes in one message of a web, cli or api surface, by the same way
 	// an adapter's event goes: identity, routing, session. It returns when
-	// the message is durable.
+	// the message is durable. *sessions.MovedError: Surface has another
+	// session than Held, and nothing was done.
 	Say(ctx context.Context, message Say) (Said, error)
 	// Stop asks the running turn of a session to stop; false: none runs.
 	Stop(ctx context.Context, session string) (bool, error)
@@ -28,7 +30,7 @@ type Operations interface {
 	// CheckpointMax. ErrNoCheckpoint: nothing was changed.
 	Checkpoint(ctx context.Context, session string) (Checkpointed, error)
 	// Readiness reports each part's health, in a stable order, without I/O
-	// that could hang: at most a second.
+	// that could hang: at most two seconds.
 	Readiness(ctx context.Context) []PartHealth
 }
 
@@ -37,7 +39,7 @@ const CheckpointMax = time.Minute
 
 // ErrNoCheckpoint is wrapped by what Operations return when no notes came of
 // a checkpoint.
-var ErrNoCheckpoint = errors.New("no checkpoint was made")
+var ErrNoCheckpoint = conversations.ErrNoNotes
 
 // Checkpointed is what became of a checkpoint.
 type Checkpointed struct {
@@ -48,11 +50,20 @@ type Checkpointed struct {
 
 // Say is one message to be taken in.
 type Say struct {
-	Key     string           // idempotency key, unique within Surface; empty: none
+	Key     string           // idempotency key; empty: none
 	Surface adapters.Surface // where it is said, and where the answer can be read
 	// Session says it in this session instead of the surface's current one.
-	Session   string
-	Sender    adapters.Sender
+	Session string
+	// Held is the session that whoever speaks at Surface has before them. If
+	// Surface has another one by now, nothing is stored and no command is
+	// carried out, but for a Key that was seen. Empty: whichever it has.
+	Held   string
+	Sender adapters.Sender
+	// Namespace and MaxRole are those of a channel's token: the sessions that
+	// the sender's commands may name, and the most that the sender may do.
+	// Empty: no such limit.
+	Namespace string
+	MaxRole   string
 	Text      string // ≤ TextMax bytes
 	Workspace string
 	Append    bool // store without asking for an answer
@@ -62,8 +73,17 @@ type Say struct {
 const TextMax = 64 << 10
 
 // Said is what became of a [Say].
+//
+// A page or terminal says where it speaks (surface) and which session it shows
+// (the id in the path). It goes at once to moved_to where an answer has one: a
+// command has led its place there, and everything that is said and watched
+// belongs to that session from now on. A problem of code "moved" (409) says
+// that the place has left the session meanwhile, as when another tab said
+// /new; its current names the session to show instead. Nothing was done then,
+// and the same text with the same key may be sent to current.
 type Said struct {
 	Session string // empty where a command or refusal touched none
+	MovedTo string // the session that the surface has now; empty: the command did not change that
 	Seq     int64  // of the message's entry; 0: none was stored
 	Reason  string // routing's reason code
 	// Reply is the gateway's own answer to a command, or the one line of a
@@ -75,9 +95,11 @@ type Said struct {
 
 // PartHealth is the state of one part of the gateway for /readyz.
 type PartHealth struct {
-	Name    string    `json:"name"` // store, model, telegram:123, …
-	OK      bool      `json:"ok"`
-	State   string    `json:"state"`
-	Problem string    `json:"problem,omitempty"` // one line with the remedy
-	Since   time.Time `json:"since,omitzero"`
+	Name string `json:"name"` // store, model, telegram:123, …
+	OK   bool   `json:"ok"`
+	// Advisory: intake needs no such part, so readiness does not hang on it.
+	Advisory bool      `json:"advisory,omitempty"`
+	State    string    `json:"state"`
+	Problem  string    `json:"problem,omitempty"` // one line with the remedy
+	Since    time.Time `json:"since,omitzero"`
 }

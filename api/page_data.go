@@ -15,7 +15,7 @@ const (
 // pageData is what the documents show.
 type pageData struct {
 	Bot, Model, Hint, Problem, Assets string
-	Demo, Local                       bool
+	Demo, Open                        bool
 	Ideas                             []string
 }
 
@@ -23,7 +23,7 @@ func (s *Server) pageData() pageData {
 	page := s.config.Page
 	return pageData{
 		Bot: page.Bot, Model: page.Model, Hint: page.Hint, Demo: page.Demo, Ideas: page.Ideas,
-		Local: s.config.LoopbackOwner, Assets: s.pages.version,
+		Open: s.gate.open, Assets: s.pages.version,
 	}
 }
 
@@ -31,8 +31,8 @@ const (
 	demoModel = "offline demo model"
 	signOut   = `<form method="post" action="/logout"><button class="quiet">Sign out</button></form>`
 	// Where a visitor who is not signed in gets in.
-	locally  = `Open this page as <code>http://127.0.0.1</code> or <code>http://localhost</code> on the machine where the gateway runs, and no token is needed. From elsewhere, use the link that <code>gateway run</code> printed when it started.`
-	remotely = `The token is the one in <code>GATEWAY_TOKEN</code>. Or use the link that <code>gateway run</code> printed when it started: it signs one browser in, once.`
+	locally  = `Open this page as <code>http://127.0.0.1</code> or <code>http://localhost</code> on the machine where the gateway runs, and no token is needed. From elsewhere, use a link that <code>gateway login</code> prints.`
+	remotely = `The command <code>gateway login</code>, on the machine where the gateway runs, prints a link that signs one browser in, once. The token is the one in <code>GATEWAY_TOKEN</code>; where none is set, it is in the file <code>api-token</code> of the data folder.`
 )
 
 // fill writes what there is to show into the blanks of a document, which may
@@ -44,7 +44,7 @@ func (d pageData) fill(document string) string {
 	if d.Demo {
 		model = demoModel
 	}
-	if d.Local {
+	if d.Open {
 		leave, where = "", locally
 	}
 	var ideas strings.Builder

@@ -53,10 +53,10 @@ func TestWhatAPageLeavesOut(t *testing.T) {
 		{"no hint", chatDocument, pageData{}, "Sign out", `class="hint"`},
 		{"a hint", chatDocument, pageData{Hint: "Add a model."}, `<p class="hint">Add a model.</p>`, "<li>"},
 		{"ideas", chatDocument, pageData{Ideas: []string{"Tell a joke"}}, `class="idea">Tell a joke</button></li>`, `class="hint"`},
-		{"the local owner", chatDocument, pageData{Local: true}, "New conversation", "Sign out"},
+		{"the local owner", chatDocument, pageData{Open: true}, "New conversation", "Sign out"},
 		{"a login", loginDocument, pageData{}, "GATEWAY_TOKEN", `role="alert"`},
 		{"a login with a problem", loginDocument, pageData{Problem: "No."}, `role="alert">No.</p>`, "http://127.0.0.1"},
-		{"a login at home", loginDocument, pageData{Local: true}, "http://127.0.0.1", "GATEWAY_TOKEN"},
+		{"a login at home", loginDocument, pageData{Open: true}, "http://127.0.0.1", "GATEWAY_TOKEN"},
 	} {
 		got := c.data.fill(p.documents[c.document])
 		if !strings.Contains(got, c.has) || strings.Contains(got, c.hasNot) {

@@ -57,16 +57,18 @@ func (p *pages) write(w http.ResponseWriter, status int, name string, data pageD
 	_, _ = io.WriteString(w, data.fill(p.documents[name])) // the caller may have gone
 }
 
-// chatPage is the page at /. Where the visitor may be the local owner it
-// signs the browser in, so that a page which outlived a restart only has to
-// ask for / again.
+// chatPage is the page at /. Where it is open to this machine it signs the
+// browser in, so that a page which outlived a restart only has to ask for /
+// again.
 func (s *Server) chatPage(w http.ResponseWriter, r *http.Request) error {
-	signedIn := s.gate.cookies.leftOf(r)
+	signedIn, id, err := s.gate.signedIn(r)
 	switch {
+	case err != nil:
+		return err
 	case signedIn == 0 && !s.gate.mayOwn(r):
 		return s.showLogin(w, http.StatusUnauthorized, "")
 	case signedIn < SignedInFor-renewAfter:
-		s.gate.cookies.signIn(w, r)
+		s.gate.cookies.signIn(w, r, id)
 	}
 	name := device(r)
 	if name == "" {

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"parley/conversations"
 	"parley/sessions"
+	"parley/sessions/transcript"
 )
 
 // problemError is an error answer as RFC 9457 describes it. Detail always says what
@@ -20,6 +22,7 @@ type problemError struct {
 	RetryAfter time.Duration // 0: not said
 	State      *sessions.StateError
 	Line       int // of a transcript; 0: none
+	Current    string
 }
 
 // Error is the detail.
@@ -38,11 +41,13 @@ type problemJSON struct {
 	SessionStatus sessions.Status `json:"session_status,omitempty"`
 	Attempted     string          `json:"attempted,omitempty"`
 
+	Current string `json:"current,omitempty"` // of code moved: the session that the place has now
+
 	Line int `json:"line,omitempty"` // of code transcript: where it cannot be read
 }
 
 func (p *problemError) body() problemJSON {
-	body := problemJSON{Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Detail: p.Detail, Code: p.Code, Line: p.Line}
+	body := problemJSON{Type: "about:blank", Title: http.StatusText(p.Status), Status: p.Status, Detail: p.Detail, Code: p.Code, Line: p.Line, Current: p.Current}
 	if p.State != nil {
 		body.Session, body.State, body.SessionStatus, body.Attempted = p.State.Session, p.State.State, p.State.Status, p.State.Attempted
 	}
@@ -85,9 +90,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 func problemOf(err error) *problemError {
 	var (
 		problem *problemError
-		lines   *sessions.TranscriptError
+		refusal *conversations.Refusal
+		lines   *transcript.Error
 		invalid *sessions.InvalidError
 		state   *sessions.StateError
+		moved   *sessions.MovedError
 		size    *http.MaxBytesError
 	)
 	switch {
@@ -102,6 +109,10 @@ func problemOf(err error) *problemError {
 		return badRequest(invalid.Error() + ".")
 	case errors.As(err, &state):
 		return stateProblem(state)
+	case errors.As(err, &refusal):
+		return refusalProblem(refusal)
+	case errors.As(err, &moved):
+		return movedProblem(moved.Session)
 	}
 	if problem := namedProblem(err); problem != nil {
 		return problem
@@ -158,6 +169,31 @@ func stateProblem(err *sessions.StateError) *problemError {
 		what = "Wait until it has answered, or stop it first."
 	}
 	return &problemError{Status: http.StatusConflict, Code: "state", Detail: err.Error() + ". " + what, State: err}
+}
+
+// refusalProblem is what a verb of a conversation was refused with.
+func refusalProblem(r *conversations.Refusal) *problemError {
+	problem := &problemError{Status: http.StatusConflict, Code: string(r.Code), Detail: r.Detail, Current: r.Current}
+	switch r.Code {
+	case conversations.NotFound, conversations.NoEntry:
+		problem.Status = http.StatusNotFound
+	case conversations.Invalid:
+		problem.Status = http.StatusBadRequest
+	case conversations.Reserved, conversations.Forbidden:
+		problem.Status = http.StatusForbidden
+	case conversations.TooLong:
+		problem.Status = http.StatusRequestEntityTooLarge
+	case conversations.KeyReused:
+		problem.Status = http.StatusUnprocessableEntity
+	case conversations.Unsupported:
+		problem.Status = http.StatusNotImplemented
+	}
+	return problem
+}
+
+func movedProblem(current string) *problemError {
+	return &problemError{Status: http.StatusConflict, Code: "moved", Current: current,
+		Detail: "This place has another conversation by now: " + current + ". Nothing was done. Go on there, or send it again for that one."}
 }
 
 func badRequest(detail string) *problemError {

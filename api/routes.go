@@ -54,15 +54,15 @@ func (s *Server) sessionRoutes() []route {
 		{"GET /v1/sessions", forCallers, s.findSessions},
 		{"POST /v1/sessions", forCallers, s.openSession},
 		{"POST /v1/sessions/import", forOwner, s.importSession},
-		{"GET /v1/sessions/{id}", forCallers, s.getSession},
+		{"GET /v1/sessions/{id}", forCallers, s.onSession(s.getSession)},
 		{"PATCH /v1/sessions/{id}", forCallers, s.patchSession},
-		{"DELETE /v1/sessions/{id}", forCallers, s.deleteSession},
-		{"POST /v1/sessions/{id}/touch", forCallers, s.touchSession},
-		{"POST /v1/sessions/{id}/expire", forCallers, s.expireSession},
+		{"DELETE /v1/sessions/{id}", forCallers, s.onSession(s.deleteSession)},
+		{"POST /v1/sessions/{id}/touch", forCallers, s.onSession(s.touchSession)},
+		{"POST /v1/sessions/{id}/expire", forCallers, s.onSession(s.expireSession)},
 		{"POST /v1/sessions/{id}/resume", forCallers, s.resumeSession},
 		{"POST /v1/sessions/{id}/fork", forCallers, s.forkSession},
-		{"PUT /v1/sessions/{id}/surfaces/{key}", forCallers, s.attachSurface},
-		{"DELETE /v1/sessions/{id}/surfaces/{key}", forCallers, s.detachSurface},
+		{"PUT /v1/sessions/{id}/surfaces/{key}", forCallers, s.onSession(s.attachSurface)},
+		{"DELETE /v1/sessions/{id}/surfaces/{key}", forCallers, s.onSession(s.detachSurface)},
 	}
 }
 
@@ -70,16 +70,16 @@ func (s *Server) sessionRoutes() []route {
 func (s *Server) logRoutes() []route {
 	return []route{
 		{"POST /v1/sessions/{id}/messages", forCallers, s.postMessage},
-		{"POST /v1/sessions/{id}/stop", forCallers, s.postStop},
-		{"POST /v1/sessions/{id}/clear", forCallers, s.clearSession},
-		{"POST /v1/sessions/{id}/checkpoint", forCallers, s.checkpointSession},
-		{"POST /v1/sessions/{id}/branch", forCallers, s.branchSession},
-		{"POST /v1/sessions/{id}/labels", forCallers, s.labelEntry},
-		{"POST /v1/sessions/{id}/name", forCallers, s.nameSession},
-		{"POST /v1/sessions/{id}/custom", forCallers, s.postCustom},
+		{"POST /v1/sessions/{id}/stop", forCallers, s.onSession(s.postStop)},
+		{"POST /v1/sessions/{id}/clear", forCallers, s.onSession(s.clearSession)},
+		{"POST /v1/sessions/{id}/checkpoint", forCallers, s.onSession(s.checkpointSession)},
+		{"POST /v1/sessions/{id}/branch", forCallers, withBody(s, noteBodyMax, s.branchSession)},
+		{"POST /v1/sessions/{id}/labels", forCallers, withBody(s, noteBodyMax, s.labelEntry)},
+		{"POST /v1/sessions/{id}/name", forCallers, withBody(s, noteBodyMax, s.nameSession)},
+		{"POST /v1/sessions/{id}/custom", forCallers, withBody(s, customBodyMax, s.postCustom)},
 		{"GET /v1/sessions/{id}/entries", forCallers, s.getEntries},
 		{"GET /v1/sessions/{id}/feed", forCallers, s.getFeed},
-		{"GET /v1/sessions/{id}/tree", forCallers, s.getTree},
+		{"GET /v1/sessions/{id}/tree", forCallers, s.onSession(s.getTree)},
 		{"GET /v1/sessions/{id}/events", forCallers, s.getEvents},
 		{"GET /v1/sessions/{id}/export", forCallers, s.exportSession},
 	}
@@ -91,6 +91,10 @@ func (s *Server) ownerRoutes() []route {
 		{"GET /v1/deadletters", forOwner, s.listDeadLetters},
 		{"POST /v1/deadletters/{id}/replay", forOwner, s.replayDeadLetter},
 		{"DELETE /v1/deadletters/{id}", forOwner, s.dropDeadLetter},
+		{"POST /v1/login-links", forOwner, s.loginLink},
+		{"GET /v1/doctor", forOwner, s.doctor},
+		{"GET /v1/people", forOwner, s.listPeople},
+		{"PUT /v1/people/{who}", forOwner, s.givePerson},
 		{"GET /v1/users", forOwner, s.listUsers},
 		{"GET /v1/users/{identity}", forOwner, s.getUser},
 		{"PUT /v1/users/{identity}/role", forOwner, s.setRole},
@@ -109,6 +113,9 @@ func (s *Server) guarded(route route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := s.admit(route.access, r)
 		if err == nil {
+			if route.access >= forCallers {
+				s.connections.keep(r)
+			}
 			err = route.handler(w, withCaller(r, who))
 		}
 		if err != nil {

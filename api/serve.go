@@ -12,10 +12,9 @@ import (
 
 // Limits of a connection.
 const (
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
-	headerMax     = 32 << 10
-	stopTimeout   = 5 * time.Second // for answers under way when the server stops
+	idleTimeout = 2 * time.Minute
+	headerMax   = 32 << 10
+	stopTimeout = 5 * time.Second // for answers under way when the server stops
 )
 
 // Serve answers on listener until ctx ends, and closes it. Then it stops in
@@ -26,9 +25,11 @@ const (
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: headerTimeout,
+		ReadHeaderTimeout: s.config.Limits.Head,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerMax,
+		ConnState:         s.connections.changed,
+		ConnContext:       s.connections.within,
 		ErrorLog:          slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)

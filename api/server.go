@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,36 +11,62 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/conversations"
 	"parley/internal/secret"
+	"parley/people"
 	"parley/sessions"
 )
 
 // Defaults and limits of a [Server].
 const (
 	HeartbeatDefault = 15 * time.Second // between comments on a quiet event stream
-	StreamsMax       = 512              // event streams open at one time
 	writeTimeout     = 30 * time.Second // for one answer that is not a stream
-	bodyTimeout      = 15 * time.Second // for a request's body to arrive
 	storeTimeout     = 10 * time.Second // for one reading of the store
 )
+
+// Limits bound what callers can hold. Zero fields mean the defaults.
+type Limits struct {
+	Connections int           // open at one time, half of them by one address; 0: ConnectionsDefault
+	Head        time.Duration // for a request's head to arrive; 0: 10 s
+	Body        time.Duration // for its body, or a piece of an import; 0: 15 s
+}
+
+// ConnectionsDefault is how many connections may be open at one time.
+const ConnectionsDefault = 1024
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Connections: cmp.Or(max(l.Connections, 0), ConnectionsDefault),
+		Head:        cmp.Or(max(l.Head, 0), 10*time.Second),
+		Body:        cmp.Or(max(l.Body, 0), 15*time.Second),
+	}
+}
 
 // Config is what a [Server] is made of.
 type Config struct {
 	Store      sessions.Store
 	Operations Operations
-	Schedules  Schedules // nil: there are no such addresses
+	Schedules  Schedules    // nil: there are no such addresses
+	Drafts     Drafts       // nil: who comes in the middle of an answer gets what is written from then on
+	People     *people.Room // nil: there are no such addresses
+	// Doctor looks at everything from inside the running gateway, for at most
+	// as long as ctx. Nil: there is no such address.
+	Doctor func(ctx context.Context) []Check
 	// Token is the owner's bearer token. Required. The keys of the browser's
 	// cookies are derived from it: a new token signs every browser out, and
 	// the same token after a restart keeps them signed in.
 	Token secret.String
 	// Tokens are accepted besides Token. No two are the same.
 	Tokens []Token
-	// LoopbackOwner says that nobody configured a token and that the server
-	// listens on loopback only. Then opening the chat page on this machine is
-	// signing in, and only loopback names are accepted in Host.
-	LoopbackOwner bool
+	// Local says that nobody configured a token and that the server listens on
+	// loopback only. Then only loopback names are accepted in Host.
+	Local bool
+	// Open says that, with Local, opening the chat page on this machine is
+	// signing in, and that metrics and health tell everything there. A
+	// forwarder that hides itself then lets in whoever it serves.
+	Open bool
 	// Hosts are the names (without port) accepted in the Host header, besides
-	// the loopback names. Empty without LoopbackOwner: every name.
+	// the loopback names. Empty without Local: every name.
 	Hosts []string
 	// Shown gives the text of an answer as people may see it, without silence
 	// markers, and whether nothing of it may be shown. Required.
@@ -51,9 +79,17 @@ type Config struct {
 	// Metrics answers /metrics, after the caller was let in. Nil: there is
 	// no such address.
 	Metrics http.Handler
+	Limits  Limits
 	// Heartbeat is the longest silence on an event stream; 0: HeartbeatDefault.
 	Heartbeat time.Duration
 	Now       func() time.Time // nil: time.Now
+}
+
+// Drafts know the answers that are being written.
+type Drafts interface {
+	// SoFar is the answer being written in a session, from its beginning;
+	// false: none is, or nobody here knows.
+	SoFar(session string) (sessions.LiveEvent, bool)
 }
 
 // Page is what the chat page tells of the bot.
@@ -74,9 +110,12 @@ type Server struct {
 	origin  *http.CrossOriginProtection
 	pages   *pages
 	render  *renderer
-	streams chan struct{} // a token per open stream
-	ended   chan struct{} // closed by end
-	end     func()
+	room    *conversations.Room
+	streams *streams
+
+	connections *connections
+	ended       chan struct{} // closed by end
+	end         func()
 }
 
 // New checks the configuration and makes a server. It starts nothing.
@@ -97,12 +136,24 @@ func New(config Config) (*Server, error) {
 		origin:  http.NewCrossOriginProtection(),
 		pages:   pages,
 		render:  newRenderer(),
-		streams: make(chan struct{}, StreamsMax),
-		ended:   ended,
-		end:     sync.OnceFunc(func() { close(ended) }),
+		room:    roomOf(config),
+		streams: newStreams(),
+
+		connections: newConnections(config.Limits.Connections),
+		ended:       ended,
+		end:         sync.OnceFunc(func() { close(ended) }),
 	}
 	s.routes()
 	return s, nil
+}
+
+// roomOf is where the sessions of a running gateway are handled.
+func roomOf(config Config) *conversations.Room {
+	return &conversations.Room{Store: config.Store, Now: config.Now, Log: config.Logger, Stopper: config.Operations.Stop,
+		Noter: func(ctx context.Context, session string) (bool, sessions.NoteResult, error) {
+			made, err := config.Operations.Checkpoint(ctx, session)
+			return made.Made, sessions.NoteResult{Record: made.Record, Entries: made.Entries}, err
+		}}
 }
 
 func (c Config) check() error {
@@ -116,6 +167,7 @@ func (c Config) check() error {
 }
 
 func (c Config) withDefaults() Config {
+	c.Limits = c.Limits.withDefaults()
 	if c.Heartbeat <= 0 {
 		c.Heartbeat = HeartbeatDefault
 	}
@@ -157,6 +209,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
 	// Only a connection knows deadlines; a recorder in a test does not.
 	_ = http.NewResponseController(w).SetWriteDeadline(started.Add(writeTimeout))
+	if r.ContentLength != 0 { // holds also where nobody reads the body, or only later
+		_ = http.NewResponseController(w).SetReadDeadline(started.Add(s.config.Limits.Body))
+	}
 	out := &response{ResponseWriter: w}
 	defer s.finish(out, r, started)
 	secureHeaders(out.Header())

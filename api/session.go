@@ -9,14 +9,9 @@ import (
 )
 
 // getSession answers with a session's record.
-func (s *Server) getSession(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	record, err := s.reach(ctx, r)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, sessionView(record))
+func (s *Server) getSession(ctx context.Context, a asked) (any, error) {
+	record, err := s.room.Get(ctx, a.by, a.id)
+	return sessionView(record), err
 }
 
 // word is a text of a patch: missing leaves what is there, null empties it.
@@ -38,7 +33,7 @@ type patchRequest struct {
 }
 
 func (q patchRequest) patch() sessions.Patch {
-	patch := sessions.Patch{WorkingMemory: q.WorkingMemory.value, Agent: q.Agent.value, Metadata: q.Metadata}
+	patch := sessions.Patch{Name: q.Name.value, WorkingMemory: q.WorkingMemory.value, Agent: q.Agent.value, Metadata: q.Metadata}
 	if q.Description.value != nil {
 		patch.Description = &sessions.Description{Text: *q.Description.value, Source: sessions.DescriptionUser}
 	}
@@ -47,68 +42,11 @@ func (q patchRequest) patch() sessions.Patch {
 
 // patchSession changes a record. A new name is an entry of the log as well.
 func (s *Server) patchSession(w http.ResponseWriter, r *http.Request) error {
-	var request patchRequest
-	if err := readPatch(w, r, openBodyMax, &request); err != nil {
+	var body patchRequest
+	if err := readPatch(w, r, openBodyMax, &body); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	record, err := s.reach(ctx, r)
-	if err != nil {
-		return err
-	}
-	if record, err = s.change(ctx, record, request); err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, sessionView(record))
-}
-
-func (s *Server) change(ctx context.Context, record sessions.Record, request patchRequest) (sessions.Record, error) {
-	patch := request.patch()
-	name := request.Name.value
-	if name == nil || *name == record.Name {
-		return s.config.Store.Update(ctx, record.ID, patch)
-	}
-	note, err := naming(record.ID, *name)
-	if err != nil {
-		return record, err
-	}
-	patch.Name = name
-	note.Patch = patch
-	result, err := s.config.Store.Note(ctx, note)
-	return result.Record, err
-}
-
-type deletedAnswer struct {
-	Deleted bool `json:"deleted"`
-}
-
-// deleteSession removes a session for good. With ?unused=1 it removes only one
-// that was opened by hand and in which no turn ever ended; deleted says
-// whether it did.
-func (s *Server) deleteSession(w http.ResponseWriter, r *http.Request) error {
-	values, err := queryOf(r, "unused")
-	if err != nil {
-		return err
-	}
-	unused, err := flag(values, "unused")
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	record, err := s.reach(ctx, r)
-	if err != nil {
-		return err
-	}
-	answer := deletedAnswer{Deleted: true}
-	if unused {
-		answer.Deleted, err = s.config.Store.Discard(ctx, record.ID)
-	} else {
-		err = s.config.Store.Delete(ctx, record.ID)
-	}
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, answer)
+	return s.onSession(func(ctx context.Context, a asked) (any, error) {
+		return seen(s.room.Patch(ctx, a.by, a.id, body.patch(), a.key))
+	})(w, r)
 }

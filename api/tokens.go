@@ -1,11 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"slices"
 
+	"parley/conversations"
 	"parley/internal/secret"
 	"parley/sessions"
 )
@@ -28,14 +31,19 @@ type Token struct {
 	Token     secret.String
 	Scope     Scope
 	Namespace string // ScopeChannel: a platform, as in telegram
+	MaxRole   string // ScopeChannel: the most that those it speaks for may do; empty: MaxRoleDefault
 }
+
+// MaxRoleDefault is the most that the people a channel's token speaks for may do:
+// its program says who they are, and could say an owner's name.
+const MaxRoleDefault = "member"
 
 func (t Token) caller() caller {
 	if t.Scope == ScopeChannel {
-		return caller{Caller: sessions.Caller{Namespace: t.Namespace}, name: t.Name}
+		return caller{conversations.Caller{Caller: sessions.Caller{Namespace: t.Namespace}, Name: t.Name}, cmp.Or(t.MaxRole, MaxRoleDefault)}
 	}
 	who := ownerCaller()
-	who.name = t.Name
+	who.Name = t.Name
 	return who
 }
 
@@ -47,6 +55,8 @@ func (t Token) check() error {
 		return fmt.Errorf("api: the channel token %q has no namespace", t.Name)
 	case t.Scope != ScopeChannel && (t.Scope != ScopeOwner || t.Namespace != ""):
 		return fmt.Errorf("api: the token %q is for neither an owner nor a channel", t.Name)
+	case t.MaxRole != "" && (t.Scope != ScopeChannel || !slices.Contains(roles(), t.MaxRole)):
+		return fmt.Errorf("api: the token %q has a max_role that is none, or is no channel's", t.Name)
 	}
 	return nil
 }
@@ -58,35 +68,41 @@ type keyring []key
 type key struct {
 	digest [sha256.Size]byte
 	who    caller
+	strong bool // nobody guesses it
+	first  bool // it is the owner's own
 }
 
+func newKey(token secret.String, who caller) key {
+	text := token.Reveal()
+	return key{digest: sha256.Sum256([]byte(text)), who: who, strong: secret.Bits(text) >= strongBits}
+}
+
+// strongBits: a token of so many bits needs no protection from guesses.
+const strongBits = 128
+
 func newKeyring(config Config) keyring {
-	keys := keyring{{sha256.Sum256([]byte(config.Token.Reveal())), ownerCaller()}}
+	own := newKey(config.Token, ownerCaller())
+	own.first = true
+	keys := keyring{own}
 	for _, token := range config.Tokens {
-		keys = append(keys, key{sha256.Sum256([]byte(token.Token.Reveal())), token.caller()})
+		keys = append(keys, newKey(token.Token, token.caller()))
 	}
 	return keys
 }
 
-// whose finds the caller of a token. It looks at every key, whichever fits.
-func (k keyring) whose(token string) (who caller, known bool) {
+// whose finds a token's key. It looks at every key, whichever fits.
+func (k keyring) whose(token string) (found key, known bool) {
 	digest := sha256.Sum256([]byte(token))
-	found, at := 0, 0
+	fits, at := 0, 0
 	for i := range k {
 		same := subtle.ConstantTimeCompare(digest[:], k[i].digest[:])
 		at = subtle.ConstantTimeSelect(same, i, at)
-		found |= same
+		fits |= same
 	}
-	if found == 0 {
-		return caller{}, false
+	if fits == 0 {
+		return key{}, false
 	}
-	return k[at].who, true
-}
-
-// first reports whether a token is the owner's own.
-func (k keyring) first(token string) bool {
-	digest := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(digest[:], k[0].digest[:]) == 1
+	return k[at], true
 }
 
 func checkTokens(config Config) error {

@@ -12,6 +12,7 @@ import (
 	"parley/api"
 	"parley/api/apitest"
 	"parley/sessions"
+	"parley/sessions/view"
 )
 
 func lines() option { return header("Content-Type", "application/jsonl") }
@@ -232,7 +233,7 @@ func TestForks(t *testing.T) {
 	if early.Session.ID != "api:early" || early.Session.Name != "a second try" || early.Session.MessageCount != 1 || early.Session.Surfaces[0] != "api:local:early" {
 		t.Errorf("%+v", early)
 	}
-	var tree sessions.Tree
+	var tree view.Tree
 	if h.do("GET", "/v1/sessions/api:early/tree", "").into(t, &tree); tree.Nodes[1].Label != "first answer" {
 		t.Errorf("labels move along: %+v", tree)
 	}
@@ -246,6 +247,8 @@ func TestForks(t *testing.T) {
 	if one, same := fork("{}", 201, key), fork("{}", 200, key); one.Session.ID != same.Session.ID {
 		t.Errorf("%s, then %s", one.Session.ID, same.Session.ID)
 	}
+	fork(`{"id":"api:named"}`, 422, key) // it was another request's
+	key = header("Idempotency-Key", "f2")
 	if one, same := fork(`{"id":"api:named"}`, 201, key), fork(`{"id":"api:named"}`, 200, key); one.Session.ID != same.Session.ID {
 		t.Errorf("%s, then %s", one.Session.ID, same.Session.ID)
 	}

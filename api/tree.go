@@ -2,35 +2,25 @@ package api
 
 import (
 	"context"
-	"net/http"
 
-	"parley/sessions"
+	"parley/sessions/view"
 )
 
 type treeAnswer struct {
 	Session string `json:"session"`
-	sessions.Tree
+	view.Tree
 }
 
 // getTree answers with the newest part of a session's tree.
-func (s *Server) getTree(w http.ResponseWriter, r *http.Request) error {
-	values, err := queryOf(r, "limit")
+func (s *Server) getTree(ctx context.Context, a asked) (any, error) {
+	values, err := queryOf(a.r, "limit")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	limit, err := number("limit", values.Get("limit"), sessions.TreeDefault)
+	limit, err := number("limit", values.Get("limit"), view.TreeDefault)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	record, err := s.reach(ctx, r)
-	if err != nil {
-		return err
-	}
-	tree, err := sessions.ReadTree(ctx, s.config.Store, record, int(min(limit, sessions.TreeMax)), s.config.Shown)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, treeAnswer{record.ID, tree})
+	tree, err := s.room.Tree(ctx, a.by, a.id, int(min(limit, view.TreeMax)))
+	return treeAnswer{a.id, tree}, err
 }

@@ -65,7 +65,7 @@ type roleRequest struct {
 	Role string `json:"role"` // empty: what the configuration says
 }
 
-// setRole gives a person a role. What the configuration says of one of his
+// setRole gives a person a role. What the configuration says of one of their
 // identities is stronger.
 func (s *Server) setRole(w http.ResponseWriter, r *http.Request) error {
 	identity := r.PathValue("identity")

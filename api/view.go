@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/view"
 )
 
 // EntryView is an entry as people and programs see it: as [sessions.Entry]
@@ -20,7 +21,7 @@ type EntryView struct {
 	Payload   json.RawMessage    `json:"payload,omitempty"`
 	HTML      string             `json:"html,omitempty"`
 	// Feed is what people watch of it, where that was asked for.
-	Feed []sessions.FeedItem `json:"feed,omitempty"`
+	Feed []view.FeedItem `json:"feed,omitempty"`
 }
 
 func (s *Server) views(entries []sessions.Entry, html bool) []EntryView {
@@ -66,7 +67,7 @@ func (s *Server) showAnswer(view *EntryView, message *sessions.Message, html boo
 		view.Payload = payload
 	}
 	if html && shown != "" {
-		view.HTML = s.render.html(shown)
+		view.HTML = s.render.whole(shown)
 	}
 }
 

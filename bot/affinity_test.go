@@ -62,7 +62,28 @@ func TestADirectChatGoesOnWithItsPersonsConversation(t *testing.T) {
 	})
 }
 
-// Without it, and with it on the warm path, a message is one call of the store.
+func TestAChatThatLostItsConversationGoesOnWithItsPersons(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, on option) {
+		s := newStage(t, on, func(c *Config) { c.Affinity = true })
+		first := s.talks("member", "one")
+		lost := s.in("member", "2", "/new", "")
+		s.answers(lost)
+		begun := s.current(lost.Surface)
+		if err := s.store.Delete(t.Context(), begun.ID); err != nil || begun.ID == first.ID {
+			t.Fatalf("%s after %s: %v", begun.ID, first.ID, err)
+		}
+		next := s.in("member", "2", "two", "")
+		s.takeIn(next)
+		s.hears("echo: two")
+		if got := s.current(next.Surface); got.ID != first.ID {
+			t.Errorf("it goes on with %s and not with %s", got.ID, first.ID)
+		}
+	})
+}
+
+// Without it a message is one call of the store, and with it none searches for
+// a conversation that is there.
 func TestAffinityCostsNothingWhereItIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	for name, on := range map[string]bool{"off": false, "on, warm": true} {

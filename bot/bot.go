@@ -5,12 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"parley/adapters"
 	"parley/agent"
+	"parley/bot/budget"
+	"parley/bot/checkpoints"
+	"parley/bot/commands"
+	"parley/bot/delivery"
+	"parley/bot/due"
+	"parley/bot/life"
+	"parley/bot/metrics"
+	"parley/bot/turns"
+	"parley/internal/guard"
+	"parley/internal/pause"
+	"parley/people"
 	"parley/routing"
 	"parley/scheduler"
 	"parley/sessions"
@@ -21,6 +31,9 @@ const (
 	TurnsMaxDefault = 1000
 	GraceDefault    = 20 * time.Second
 )
+
+// menuTimeout bounds one try to register the command menu.
+const menuTimeout = 4 * time.Second
 
 // Config is what a Bot is made of. Store and Model are required.
 type Config struct {
@@ -51,6 +64,8 @@ type Config struct {
 	Debounce time.Duration
 	// TurnsMax is how many turns run here at once; more wait in the store.
 	TurnsMax int
+	// Limits share them out. Their Turns is TurnsMax.
+	Limits budget.Limits
 	// Grace is how long running turns may go on after a stop was asked for.
 	Grace time.Duration
 	// Retry bounds the trying of model calls.
@@ -61,62 +76,31 @@ type Config struct {
 	Retention Retention
 	Heartbeat Heartbeat // only with Schedules
 	// Checkpoints says when some are made unasked.
-	Checkpoints Checkpoints
+	Checkpoints checkpoints.Rules
 	// Small is the model for chores such as checkpoints. Nil: Model.
 	Small agent.Model
 	// Metrics counts what this bot does, and belongs to it alone. Nil: its own,
-	// that nobody reads.
-	Metrics *Metrics
+	// that nobody reads. Whoever makes them also makes Store one that they count.
+	Metrics *metrics.Metrics
 }
 
 // Bot is the gateway's core. Make one with New, then call Run once.
 type Bot struct {
-	store    sessions.Store
-	adapters []adapters.Adapter
-	model    agent.Model
-	policy   routing.Policy
-	people   *people
-	listed   *listed
-	tails    *tails
-	leases   *leases
-	suspects *suspects
-	prober   *prober
-	hand     *inHand
-	links    *links
-	log      *slog.Logger
-	logText  bool
-	replica  string
-	persona  string
-	zone     *time.Location
-	affinity bool
-	fanout   bool
-	followup bool
-	debounce time.Duration
-	turnsMax int
-	grace    time.Duration
-	retry    agent.RunOptions
-	metrics  *Metrics
-	started  time.Time
-
-	owners    []adapters.Identity
-	declared  []scheduler.Definition
-	heartbeat Heartbeat
-	schedules *scheduler.Scheduler
-	chores    *scheduler.Chores
-	timers    map[string]timerHandler
-
-	checkpoints *checkpoints
-
-	// The three lives of a stop, each ending later than the one before:
-	// intake takes events and work up, thinking runs turns, sending delivers.
-	intake, thinking, sending          context.Context
-	endIntake, endThinking, endSending context.CancelCauseFunc
-	// tasks are the goroutines of spawn and the calls of enter. Once closed is
-	// set, enter adds none; spawn is only called from within one of them or
-	// from the intake, which ends first.
-	tasks  sync.WaitGroup
-	gate   sync.Mutex
-	closed bool
+	config      Config
+	store       sessions.Store
+	log         *slog.Logger
+	metrics     *metrics.Metrics
+	life        *life.Life
+	people      *people.Directory
+	listed      *listed
+	announcer   *announcer
+	outbox      *delivery.Outbox
+	turns       *turns.Runner
+	checkpoints *checkpoints.Maker
+	schedules   *schedules
+	budget      *budget.Budget
+	commands    *commands.Commands
+	timers      map[string]timerHandler
 }
 
 // New checks the configuration and makes a Bot that does nothing yet.
@@ -124,53 +108,93 @@ func New(config Config) (*Bot, error) {
 	if config.Store == nil || config.Model == nil {
 		return nil, errors.New("bot: a store and a model are required")
 	}
-	if config.Log == nil {
-		config.Log = slog.New(slog.DiscardHandler)
-	}
-	if config.Metrics == nil {
-		config.Metrics = NewMetrics("")
-	}
-	config.Store = config.Metrics.Store(config.Store)
-	b := &Bot{
-		store: config.Store, adapters: config.Adapters, model: observedModel{config.Model, config.Metrics}, policy: config.Policy,
-		people: newPeople(config), listed: newListed(config.Store), tails: newTails(cacheSessions), suspects: newSuspects(), hand: newInHand(dueParallel), links: newLinks(),
-		log: config.Log, logText: config.LogText, replica: config.Replica, persona: config.Persona, zone: config.Zone,
-		affinity: config.Affinity, fanout: config.Fanout, followup: config.Followup, debounce: config.Debounce,
-		turnsMax: config.TurnsMax, grace: config.Grace, retry: config.Retry, metrics: config.Metrics, started: time.Now(),
-	}
-	if b.replica == "" {
-		b.replica = sessions.DrawID("gateway-", nil)
-	}
-	if b.turnsMax <= 0 {
-		b.turnsMax = TurnsMaxDefault
-	}
-	if b.grace <= 0 {
-		b.grace = GraceDefault
-	}
-	if b.zone == nil {
-		b.zone = time.UTC
-	}
-	small := b.model
-	if config.Small != nil {
-		small = observedModel{config.Small, config.Metrics}
-	}
-	b.checkpoints = newCheckpoints(config.Checkpoints, small)
-	b.prober = newProber(config.Model, b.log)
-	b.owners, b.declared, b.heartbeat = config.Owners, config.Schedules, config.Heartbeat
-	if b.declared != nil && b.heartbeat.Every > 0 {
-		b.declared = append(slices.Clone(b.declared), b.heartbeat.definition())
-	}
-	b.schedules, b.chores = b.newScheduler(), b.newChores(config.Retention)
+	config = config.withDefaults()
+	b := &Bot{config: config, store: config.Store, log: config.Log, metrics: config.Metrics, life: life.New(config.Log)}
+	configured := people.NewConfigured(config.Owners, config.Members, config.Blocked)
+	b.people = people.NewDirectory(config.Store, configured)
+	b.listed = newListed(config.Store)
+	b.outbox = b.newOutbox()
+	config.Limits.Turns = config.TurnsMax
+	b.budget = budget.New(config.Limits)
+	b.announcer = newAnnouncer(b.store, b.outbox, configured, b.log)
+	b.checkpoints = b.newCheckpoints()
+	b.schedules = b.newSchedules(config)
+	b.turns = b.newTurns()
+	b.schedules.turns = b.turns
 	b.timers = b.timerHandlers()
-	b.leases = newLeases(config.Store, func(msg string, err error) { b.log.Error(msg, "error", err) })
-	background := context.Background()
-	b.intake, b.endIntake = context.WithCancelCause(background)
-	b.thinking, b.endThinking = context.WithCancelCause(background)
-	b.sending, b.endSending = context.WithCancelCause(background)
-	if err := b.metrics.watch(b); err != nil {
-		return nil, fmt.Errorf("bot: metrics belong to one bot: %w", err)
+	b.commands = b.newCommands()
+	gauges := metrics.Gauges{
+		Running: b.turns.Running, Max: config.TurnsMax, Adapters: config.Adapters,
+		ModelUp:  func() bool { problem, _ := b.turns.ModelHealth(); return problem == "" },
+		Stopping: b.life.Stopping,
+	}
+	if err := b.metrics.Watch(gauges); err != nil {
+		return nil, fmt.Errorf("bot: %w", err)
 	}
 	return b, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Metrics == nil {
+		c.Metrics = NewMetrics("")
+	}
+	if c.Replica == "" {
+		c.Replica = sessions.DrawID("gateway-", nil)
+	}
+	if c.TurnsMax <= 0 {
+		c.TurnsMax = TurnsMaxDefault
+	}
+	if c.Grace <= 0 {
+		c.Grace = GraceDefault
+	}
+	if c.Zone == nil {
+		c.Zone = time.UTC
+	}
+	return c
+}
+
+// NewMetrics makes the metrics of one bot. version is what they show of it.
+func NewMetrics(version string) *metrics.Metrics {
+	return metrics.New(version, metrics.Words{Chores: choreNames(), CheckpointReasons: checkpoints.Reasons(), CheckpointOutcomes: checkpoints.Outcomes()})
+}
+
+func (b *Bot) newOutbox() *delivery.Outbox {
+	return delivery.New(delivery.Config{
+		Store: b.store, Connections: b.config.Adapters, Life: b.life, Replica: b.config.Replica, Log: b.log,
+		GivenUp: func(row sessions.Delivery, state sessions.DeliveryState, err error) {
+			b.announcer.givenUp(b.life, row, state, err)
+		},
+		Ended: func(session string) { b.schedules.look(session) }, Moved: b.movedWhileSending, Attempted: b.metrics.Attempted,
+	})
+}
+
+func (b *Bot) newCheckpoints() *checkpoints.Maker {
+	model := b.config.Small
+	if model == nil {
+		model = b.config.Model
+	}
+	return checkpoints.New(checkpoints.Config{
+		Rules: b.config.Checkpoints, Store: b.store, Model: b.metrics.Model(model), Retry: b.config.Retry, Outbox: b.outbox,
+		Life: b.life, Metrics: b.metrics, Log: b.log, Zone: b.config.Zone,
+	})
+}
+
+func (b *Bot) newTurns() *turns.Runner {
+	return turns.New(turns.Config{
+		Store: b.store, Model: b.config.Model, Outbox: b.outbox, Life: b.life, Metrics: b.metrics, Log: b.log, Replica: b.config.Replica,
+		Persona: b.config.Persona, Zone: b.config.Zone, Fanout: b.config.Fanout, Max: b.config.TurnsMax, Retry: b.config.Retry,
+		KindOf: b.schedules.kindOf, Admit: b.admit, Answered: b.checkpoints.Answered,
+	})
+}
+
+func (b *Bot) newFinder() *due.Finder {
+	return due.New(due.Config{
+		Store: b.store, Life: b.life, Log: b.log, Take: b.take,
+		Changed: func(identity string) { b.people.Forget(identity) },
+	})
 }
 
 // Run takes in, thinks and sends until ctx ends, then stops in this order:
@@ -185,42 +209,29 @@ func New(config Config) (*Bot, error) {
 // refused ends alone; the others go on.
 func (b *Bot) Run(ctx context.Context) error {
 	var intake, renewing sync.WaitGroup
-	for _, adapter := range b.adapters {
+	for _, adapter := range b.config.Adapters {
 		intake.Go(func() { b.listen(adapter) })
 		intake.Go(func() { b.registerCommands(adapter) })
 	}
-	intake.Go(func() { b.findWork(b.intake) })
-	intake.Go(func() { b.prober.run(b.intake) })
-	intake.Go(func() { b.declareSchedules(b.intake) })
-	renewing.Go(func() { b.leases.run(b.sending) })
+	intake.Go(func() { b.newFinder().Run(b.life.Intake) })
+	intake.Go(func() { b.turns.Probe(b.life.Intake) })
+	intake.Go(func() { b.schedules.declare(b.life.Intake) })
+	renewing.Go(func() { b.turns.Renew(b.life.Sending) })
 
 	<-ctx.Done()
-	b.log.Info("stopping: taking in nothing new", "turns_running", b.leases.count())
-	b.endIntake(errDraining)
+	b.log.Info("stopping: taking in nothing new", "turns_running", b.turns.Running())
+	b.life.EndIntake()
 	intake.Wait()
-	b.drain()
-	b.endSending(errDraining)
+	b.life.Drain(b.config.Grace, b.handBack)
+	b.life.EndSending()
 	renewing.Wait()
 	return nil
 }
 
-// drain waits for the spawned goroutines, at most Grace before turns are
-// handed back, and then as long as a send and its receipt may take.
-func (b *Bot) drain() {
-	b.close()
-	done := make(chan struct{})
-	go func() { b.tasks.Wait(); close(done) }()
-	grace := time.NewTimer(b.grace)
-	defer grace.Stop()
-	select {
-	case <-done:
-	case <-grace.C:
-		b.log.Warn("turns still run; they are handed back", "turns", b.leases.count())
-		b.leases.stopAll(errDraining)
-		b.endThinking(errDraining)
-		<-done
-	}
-	b.endThinking(errDraining)
+// handBack gives the turns that still run back to the store.
+func (b *Bot) handBack() {
+	b.log.Warn("turns still run; they are handed back", "turns", b.turns.Running())
+	b.turns.HandBack()
 }
 
 // listen runs one adapter. What it returns is final for that adapter; after a
@@ -228,10 +239,10 @@ func (b *Bot) drain() {
 func (b *Bot) listen(adapter adapters.Adapter) {
 	name := string(adapter.Capabilities().Platform)
 	for attempt := 1; ; attempt++ {
-		err := guarded(b.log, name, func() error { return adapter.Run(b.intake, b.takeIn) })
+		err := guard.Run(b.log, name, func() error { return adapter.Run(b.life.Intake, b.takeIn) })
 		switch {
-		case errors.Is(err, errPanic) && b.intake.Err() == nil:
-			wait(b.intake, backoff(attempt, jitter()))
+		case errors.Is(err, guard.ErrPanic) && b.life.Intake.Err() == nil:
+			pause.After(b.life.Intake, attempt)
 			continue
 		case err != nil:
 			b.log.Error("this connection is given up; the rest goes on", "platform", name, "error", err)
@@ -251,48 +262,14 @@ func (b *Bot) registerCommands(adapter adapters.Adapter) {
 	for _, spec := range routing.Commands() {
 		menu = append(menu, adapters.CommandInfo{Name: spec.Name, Description: spec.Description, Groups: spec.GroupMenu})
 	}
-	for attempt := 1; b.intake.Err() == nil; attempt++ {
-		call, cancel := context.WithTimeout(b.intake, sendTimeout)
-		err := guarded(b.log, "the command menu", func() error { return registrar.RegisterCommands(call, menu) })
+	for attempt := 1; b.life.Intake.Err() == nil; attempt++ {
+		call, cancel := context.WithTimeout(b.life.Intake, menuTimeout)
+		err := guard.Run(b.log, "the command menu", func() error { return registrar.RegisterCommands(call, menu) })
 		cancel()
 		if err == nil {
 			return
 		}
 		b.log.Debug("the command menu could not be registered; it is tried again", "platform", adapter.Capabilities().Platform, "error", err)
-		wait(b.intake, backoff(attempt, jitter()))
+		pause.After(b.life.Intake, attempt)
 	}
-}
-
-// enter begins a call from outside that may spawn; false: the gateway stops.
-// leave ends it.
-func (b *Bot) enter() bool {
-	b.gate.Lock()
-	defer b.gate.Unlock()
-	if b.closed {
-		return false
-	}
-	b.tasks.Add(1)
-	return true
-}
-
-func (b *Bot) leave() { b.tasks.Done() }
-
-func (b *Bot) close() {
-	b.gate.Lock()
-	defer b.gate.Unlock()
-	b.closed = true
-}
-
-// spawn runs f in a goroutine that Run waits for.
-func (b *Bot) spawn(f func()) {
-	b.tasks.Go(func() { b.safely("a task", f) })
-}
-
-// claimer is the claimer for turns, nil when this process has enough of them
-// or is stopping: then the store keeps the work for later or for others.
-func (b *Bot) claimer() *sessions.Claimer {
-	if b.intake.Err() != nil || b.leases.count() >= b.turnsMax {
-		return nil
-	}
-	return &sessions.Claimer{Owner: b.replica, For: sessions.LeaseFor}
 }

@@ -12,6 +12,7 @@ import (
 	"parley/adapters"
 	"parley/agent"
 	"parley/api"
+	"parley/bot/texts"
 	"parley/routing"
 	"parley/sessions"
 )
@@ -19,17 +20,17 @@ import (
 func TestWhoMayWhat(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ who, text, want string }{
-		{"stranger", "hello", "I don't know you yet. Your id is `telegram:stranger`"},
-		{"stranger", "/start", "You may not use me yet"},
+		{"stranger", "hello", "your id is `telegram:stranger`"},
+		{"stranger", "/start", "I don't know you yet"},
 		{"stranger", "/whoami", "`telegram:stranger` (guest)"},
 		{"stranger", "/help", "/whoami"},
 		{"stranger", "/new", "I don't know you yet"},
 		{"member", "hello", "echo: hello"},
 		{"member", "/start", "You may use me"},
-		{"member", "/new", textNew},
+		{"member", "/new", texts.NewConversation},
 		{"member", "/status", "No conversation here yet"},
-		{"member", "/stop", textNothingRuns},
-		{"member", "/retry", textNothingToTry},
+		{"member", "/stop", texts.NothingRuns},
+		{"member", "/retry", texts.NothingToTry},
 		{"member", "/allow", "may not use this command"},
 		{"owner", "/whoami", "This chat is `telegram:77:owner`"},
 		{"owner", "/allow", "Use /allow in the group itself"},
@@ -97,11 +98,11 @@ func TestAGroupIsAllowedAndForgotten(t *testing.T) {
 	s.saysInGroup("guest", "@bot hi")
 	s.hears("not allowed to talk to me yet")
 	s.saysInGroup("owner", "/allow")
-	s.hears(textAllowed)
+	s.hears(texts.Allowed)
 	s.saysInGroup("guest", "@bot hi")
 	s.hears("echo: [GUEST] @bot hi")
 	s.saysInGroup("owner", "/allow off")
-	s.hears(textGroupOff)
+	s.hears(texts.GroupOff)
 	s.saysInGroup("guest", "@bot again")
 	s.says("owner", "last")
 	s.hears("echo: last")
@@ -142,15 +143,15 @@ func TestAMemberStopsOnlyHisOwnTurnInAGroup(t *testing.T) {
 	s.saysInGroup("owner", "@bot long one")
 	<-started
 	s.saysInGroup("member", "/stop")
-	s.hears(textNotYours)
+	s.hears(texts.NotYours)
 	s.saysInGroup("owner", "/stop")
-	s.hears(textStopped)
+	s.hears(texts.Stopped)
 	s.idle("group")
 	s.saysInGroup("member", "@bot another long one")
 	<-started
 	s.saysInGroup("member", "/stop")
 	s.platform.until(t, "the member's stop", func() bool {
-		return strings.Count(strings.Join(textsOf(s.platform.sent), "\n"), textStopped) == 2
+		return strings.Count(strings.Join(textsOf(s.platform.sent), "\n"), texts.Stopped) == 2
 	})
 	for _, entry := range s.entries(s.idle("group")) {
 		if m, err := entry.Message(); err == nil && m.Role == sessions.RoleAssistant && (!m.Stopped || !m.Partial) {
@@ -163,7 +164,7 @@ func TestMessagesOfOtherRightsGetATurnOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.saysInGroup("owner", "/allow")
-	s.hears(textAllowed)
+	s.hears(texts.Allowed)
 	gate := make(chan struct{})
 	s.brain.answers(func(ctx context.Context, request agent.Request, _ func(string)) (agent.Answer, error) {
 		select {
@@ -244,7 +245,7 @@ func TestALaneKeepsItsOrderThroughFailures(t *testing.T) {
 		once.Do(func() { err = &adapters.SendError{Kind: adapters.SendUnavailable, Reason: "no route"} })
 		return err
 	}
-	long := strings.Repeat("0123456789", 250)
+	long := strings.Repeat("0123456789", 500)
 	s.brain.answers(func(context.Context, agent.Request, func(string)) (agent.Answer, error) {
 		return agent.Answer{Text: long}, nil
 	})
@@ -372,7 +373,7 @@ func TestTheAPISpeaksToItsOwnSurface(t *testing.T) {
 		t.Fatalf("%+v, %v", logged, err)
 	}
 	fresh, err := s.bot.Say(t.Context(), api.Say{Surface: page, Text: "/new"})
-	if err != nil || fresh.Reply != textNew || fresh.Turn {
+	if err != nil || fresh.Reply != texts.NewConversation || fresh.Turn {
 		t.Fatalf("%+v, %v", fresh, err)
 	}
 	status, err := s.bot.Say(t.Context(), api.Say{Surface: page, Text: "/status"})
@@ -434,12 +435,12 @@ func TestDraftsShowNothingOfAMarker(t *testing.T) {
 func TestTheMenuIsRegistered(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.platform.until(t, "the menu", func() bool { return len(s.platform.menu) == len(routing.Commands()) })
+	s.platform.until(t, "the menu", func() bool { return len(s.platform.menu) == routing.CommandCount })
 }
 
 func TestTheWordsOfThePromptAreThoseOfRouting(t *testing.T) {
 	t.Parallel()
-	if agent.SilenceMarker != routing.SilenceMarker || agent.UndirectedPrefix != routing.UndirectedPrefix {
+	if agent.SilenceMarker != routing.SilenceMarker || agent.UndirectedPrefix != routing.UndirectedPrefix || agent.ForwardedPrefix != routing.ForwardedPrefix {
 		t.Fatal("the model is told other words than routing knows")
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"parley/adapters"
 	"parley/agent"
 	"parley/api"
+	"parley/bot/checkpoints"
+	"parley/bot/texts"
 	"parley/sessions"
 	"parley/sessions/storetest"
 )
@@ -90,7 +92,7 @@ func (s *stage) get(id string) sessions.Record {
 
 // automatic switches checkpoints on; fields of limits that are zero stand for
 // never.
-func automatic(limits Checkpoints) option {
+func automatic(limits checkpoints.Rules) option {
 	return func(c *Config) {
 		c.Checkpoints = limits
 		c.Checkpoints.Enabled = true
@@ -124,7 +126,7 @@ func TestACheckpointIsMadeWhenAskedFor(t *testing.T) {
 		if len(made) != 1 || made[0].Reason != "manual" || made[0].FromSeq != 1 || made[0].ToSeq != record.Checkpoint.Seq || made[0].Turns != 1 || made[0].Text != record.Description {
 			t.Errorf("made %+v, record %+v", made, record.Checkpoint)
 		}
-		expect(t, s.ask("member", "/checkpoint"), textCheckpointNothing)
+		expect(t, s.ask("member", "/checkpoint"), texts.CheckpointNothing)
 		if again := s.checkpointsOf(record.ID); len(again) != 1 {
 			t.Errorf("made of nothing: %+v", again)
 		}
@@ -186,7 +188,7 @@ func TestACheckpointThatFailsMovesNothing(t *testing.T) {
 		s.talks("owner", "milk")
 		faulty.Fail(storetest.Fault{Op: "Note", When: storetest.After})
 		expect(t, s.ask("owner", "/checkpoint"), "Please try again")
-		expect(t, s.ask("owner", "/checkpoint"), textCheckpointNothing)
+		expect(t, s.ask("owner", "/checkpoint"), texts.CheckpointNothing)
 		if made := s.checkpointsOf(record.ID); len(made) != 2 || made[0].FromSeq != 1 || made[1].FromSeq != made[0].ToSeq+1 {
 			t.Errorf("made %+v", made)
 		}
@@ -212,17 +214,17 @@ func TestOfCheckpointsAtOnceOneCounts(t *testing.T) {
 			return notesText(fmt.Sprint("by ", count.Add(1)), "m"), nil
 		})
 		record = s.get(record.ID)
-		outcomes := make(chan checkpointOutcome, 2)
+		outcomes := make(chan checkpoints.Outcome, 2)
 		for _, b := range []*Bot{s.bot, other} {
 			go func() {
-				_, outcome, err := b.checkpoint(t.Context(), record, checkpointIdle)
+				_, outcome, err := b.checkpoints.Make(t.Context(), record, checkpoints.Idle)
 				if err != nil {
 					t.Error(err)
 				}
 				outcomes <- outcome
 			}()
 		}
-		if a, b := <-outcomes, <-outcomes; a == b || a != checkpointMade && b != checkpointMade || a != checkpointOvertaken && b != checkpointOvertaken {
+		if a, b := <-outcomes, <-outcomes; a == b || a != checkpoints.Made && b != checkpoints.Made || a != checkpoints.Overtaken && b != checkpoints.Overtaken {
 			t.Errorf("outcomes %q and %q", a, b)
 		}
 		made := s.checkpointsOf(record.ID)
@@ -236,11 +238,11 @@ func TestOfCheckpointsAtOnceOneCounts(t *testing.T) {
 func TestACheckpointsTimerIsOnes(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, on option) {
-		s := newStage(t, on, automatic(Checkpoints{}))
+		s := newStage(t, on, automatic(checkpoints.Rules{}))
 		var others sync.WaitGroup
 		t.Cleanup(others.Wait)
 		for i := range 2 {
-			other, err := New(Config{Store: s.store, Model: s.brain, Replica: fmt.Sprint("other", i), Checkpoints: Checkpoints{Enabled: true}, Retry: agent.RunOptions{Attempts: 1}})
+			other, err := New(Config{Store: s.store, Model: s.brain, Replica: fmt.Sprint("other", i), Checkpoints: checkpoints.Rules{Enabled: true}, Retry: agent.RunOptions{Attempts: 1}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +254,7 @@ func TestACheckpointsTimerIsOnes(t *testing.T) {
 			return notesText("tea", "m"), nil
 		})
 		old := s.talks("owner", "tea")
-		expect(t, s.ask("owner", "/new"), textNew)
+		expect(t, s.ask("owner", "/new"), texts.NewConversation)
 		s.talks("owner", "cake")
 		if made := s.checkpointed(old.ID, 1); len(made) != 1 || made[0].Reason != "new_session" || asked.Load() != 1 {
 			t.Errorf("made %+v, asked %d times", made, asked.Load())
@@ -271,14 +273,14 @@ func TestACheckpointOfWhatChangesMeanwhile(t *testing.T) {
 			return notesText("drawn from it", "drawn from it"), nil
 		})
 		var record sessions.Record
-		run := func(who string, then func()) (checkpointOutcome, error) {
+		run := func(who string, then func()) (checkpoints.Outcome, error) {
 			t.Helper()
 			record = s.get(s.talks(who, "secret").ID)
 			meanwhile = then
-			_, outcome, err := s.bot.checkpoint(t.Context(), record, checkpointManual)
+			_, outcome, err := s.bot.checkpoints.Make(t.Context(), record, checkpoints.Manual)
 			return outcome, err
 		}
-		none := func(what string, outcome checkpointOutcome, err error, want checkpointOutcome, wantErr error) {
+		none := func(what string, outcome checkpoints.Outcome, err error, want checkpoints.Outcome, wantErr error) {
 			t.Helper()
 			if outcome != want || !errors.Is(err, wantErr) {
 				t.Errorf("%s: outcome %q, %v", what, outcome, err)
@@ -289,7 +291,7 @@ func TestACheckpointOfWhatChangesMeanwhile(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		none("cleared", outcome, err, checkpointOvertaken, nil)
+		none("cleared", outcome, err, checkpoints.Overtaken, nil)
 		if now := s.get(record.ID); now.WorkingMemory != "" || now.Description != "" || len(s.checkpointsOf(record.ID)) != 0 {
 			t.Errorf("what was cleared is told: %+v", now)
 		}
@@ -298,14 +300,14 @@ func TestACheckpointOfWhatChangesMeanwhile(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		none("deleted", outcome, err, checkpointFailed, sessions.ErrNotFound)
+		none("deleted", outcome, err, checkpoints.Failed, sessions.ErrNotFound)
 
 		outcome, err = run("member", func() {
 			if _, err := s.store.Update(t.Context(), record.ID, sessions.Patch{WorkingMemory: new("mine")}); err != nil {
 				t.Error(err)
 			}
 		})
-		none("rewritten", outcome, err, checkpointFailed, errRewritten)
+		none("rewritten", outcome, err, checkpoints.Failed, checkpoints.ErrRewritten)
 		if now := s.get(record.ID); now.WorkingMemory != "mine" {
 			t.Errorf("overwritten: %q", now.WorkingMemory)
 		}
@@ -316,7 +318,7 @@ func TestACheckpointOfWhatChangesMeanwhile(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		none("said", outcome, err, checkpointMade, nil)
+		none("said", outcome, err, checkpoints.Made, nil)
 		if now := s.get(record.ID); now.Checkpoint.Seq != record.Seq || now.WorkingMemory != "drawn from it" || now.Preview != "late" {
 			t.Errorf("record %+v", now)
 		}
@@ -326,7 +328,7 @@ func TestACheckpointOfWhatChangesMeanwhile(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if _, expired := errors.AsType[*sessions.StateError](err); !expired || outcome != checkpointFailed {
+		if _, expired := errors.AsType[*sessions.StateError](err); !expired || outcome != checkpoints.Failed {
 			t.Errorf("expired: outcome %q, %v", outcome, err)
 		}
 	})
@@ -337,14 +339,14 @@ func TestACheckpointOfWhatChangesMeanwhile(t *testing.T) {
 func TestNewWaitsForNoCheckpoint(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, on option) {
-		s := newStage(t, on, automatic(Checkpoints{}))
+		s := newStage(t, on, automatic(checkpoints.Rules{}))
 		begun, finish := make(chan string, 10), make(chan error)
 		s.scribe(func(_ context.Context, in agent.CheckpointInput) (string, error) {
 			begun <- heardTexts(in)
 			return notesText("old", "m"), <-finish
 		})
 		old := s.talks("owner", "tea")
-		expect(t, s.ask("owner", "/new"), textNew)
+		expect(t, s.ask("owner", "/new"), texts.NewConversation)
 		if read := <-begun; read != "tea|echo: tea" {
 			t.Errorf("read %q", read)
 		}
@@ -357,7 +359,7 @@ func TestNewWaitsForNoCheckpoint(t *testing.T) {
 		if now := s.get(old.ID); made[0].Reason != "new_session" || now.Description != "old" || now.State != sessions.StateSuspended {
 			t.Errorf("made %+v, record %+v", made, now)
 		}
-		expect(t, s.ask("owner", "/new"), textNew)
+		expect(t, s.ask("owner", "/new"), texts.NewConversation)
 		<-begun
 		finish <- &agent.ModelError{Kind: agent.KindUnauthorized, Reason: "r"}
 		s.talks("owner", "milk")
@@ -370,7 +372,7 @@ func TestNewWaitsForNoCheckpoint(t *testing.T) {
 func TestACheckpointAfterSoManyTurns(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, on option) {
-		s := newStage(t, on, automatic(Checkpoints{Turns: 2}))
+		s := newStage(t, on, automatic(checkpoints.Rules{Turns: 2}))
 		finish := make(chan struct{})
 		s.scribe(func(ctx context.Context, in agent.CheckpointInput) (string, error) {
 			select {
@@ -396,7 +398,7 @@ func TestACheckpointAfterSoManyTurns(t *testing.T) {
 func TestACheckpointWhenItIsQuiet(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, on option) {
-		s := newStage(t, on, automatic(Checkpoints{Idle: time.Millisecond}))
+		s := newStage(t, on, automatic(checkpoints.Rules{Idle: time.Millisecond}))
 		s.scribe(func(_ context.Context, in agent.CheckpointInput) (string, error) {
 			return notesText(heardTexts(in), "m"), nil
 		})
@@ -415,7 +417,7 @@ func TestACheckpointWhenItIsQuiet(t *testing.T) {
 func TestACheckpointOfWhatAGroupSaysAmongItself(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, on option) {
-		s := newStage(t, on, automatic(Checkpoints{Unprompted: 3}))
+		s := newStage(t, on, automatic(checkpoints.Rules{Unprompted: 3}))
 		s.scribe(func(_ context.Context, in agent.CheckpointInput) (string, error) {
 			return notesText(heardTexts(in), in.Said[0].Name), nil
 		})
@@ -443,7 +445,7 @@ func TestACheckpointIsFinishedByTheNextGateway(t *testing.T) {
 		config := Config{Store: store}
 		on(&config)
 		keep := func(c *Config) { c.Store = config.Store }
-		s := newStage(t, keep, automatic(Checkpoints{}))
+		s := newStage(t, keep, automatic(checkpoints.Rules{}))
 		begun := make(chan struct{})
 		s.scribe(func(ctx context.Context, _ agent.CheckpointInput) (string, error) {
 			close(begun)
@@ -451,14 +453,14 @@ func TestACheckpointIsFinishedByTheNextGateway(t *testing.T) {
 			return "", ctx.Err()
 		})
 		old := s.talks("owner", "tea")
-		expect(t, s.ask("owner", "/new"), textNew)
+		expect(t, s.ask("owner", "/new"), texts.NewConversation)
 		<-begun
 		s.end()
 		writes := &stage{brain: &brain{}} // before the next one looks what is due
 		writes.scribe(func(_ context.Context, in agent.CheckpointInput) (string, error) {
 			return notesText(heardTexts(in), "m"), nil
 		})
-		next := newStage(t, keep, automatic(Checkpoints{}), func(c *Config) { c.Model = writes.brain })
+		next := newStage(t, keep, automatic(checkpoints.Rules{}), func(c *Config) { c.Model = writes.brain })
 		if made := next.checkpointed(old.ID, 1); made[0].Text != "tea|echo: tea" || made[0].FromSeq != 1 {
 			t.Errorf("made %+v", made)
 		}
@@ -474,7 +476,7 @@ type counting struct {
 
 func (c *counting) SetTimer(ctx context.Context, timer sessions.Timer, after time.Duration) error {
 	err := c.Store.SetTimer(ctx, timer, after)
-	if strings.HasPrefix(timer.Name, checkpointTimer) {
+	if strings.HasPrefix(timer.Name, checkpoints.Purpose+":") {
 		c.timers.Add(1)
 		if c.gone != nil {
 			c.gone <- struct{}{}
@@ -489,7 +491,7 @@ func TestTimersAreSetOncePerRange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			count := &counting{gone: make(chan struct{}, 100)}
-			s := newStage(t, automatic(Checkpoints{}), func(c *Config) {
+			s := newStage(t, automatic(checkpoints.Rules{}), func(c *Config) {
 				count.Store = c.Store
 				c.Store, c.Checkpoints.Enabled = count, on
 			})
@@ -541,123 +543,5 @@ func TestACheckpointOverTheAPIAndOnAPage(t *testing.T) {
 	}
 	if _, err = s.bot.Checkpoint(t.Context(), "web:nobody"); !errors.Is(err, sessions.ErrNotFound) {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestWhatACheckpointReads(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	for i := range 30 {
-		s.happened(fmt.Sprintf("%02d ", i) + strings.Repeat("x", 3000))
-	}
-	record := s.record("owner")
-	read, err := readSaid(t.Context(), s.store, record, time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := 0
-	for _, line := range read.lines {
-		size += len([]rune(line.Text))
-	}
-	newest := read.lines[len(read.lines)-1]
-	if size > saidRunes || size < saidRunes-saidLineRunes || !strings.HasPrefix(newest.Text, "29 xxx") || !strings.HasSuffix(newest.Text, "x…") || len([]rune(newest.Text)) != saidLineRunes {
-		t.Errorf("read %d runes in %d lines", size, len(read.lines))
-	}
-	if want := record.Seq - int64(len(read.lines)); read.leftOut != want {
-		t.Errorf("left out %d, not %d", read.leftOut, want)
-	}
-	record.Checkpoint.Seq = record.Seq - 2
-	if read, err = readSaid(t.Context(), s.store, record, time.UTC); err != nil || read.leftOut != 0 || len(read.lines) != 2 {
-		t.Errorf("%d lines, %d left out, %v", len(read.lines), read.leftOut, err)
-	}
-	record.Checkpoint.Seq = record.Seq
-	if read, err = readSaid(t.Context(), s.store, record, time.UTC); err != nil || read.leftOut != 0 || len(read.lines) != 0 {
-		t.Errorf("%d lines, %d left out, %v", len(read.lines), read.leftOut, err)
-	}
-}
-
-func TestWhatWasSaidWithAnEntry(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 7, 5, 9, 7, 0, 0, time.UTC)
-	zone := time.FixedZone("x", 2*60*60)
-	message := func(m sessions.Message) sessions.Entry {
-		entry, err := sessions.NewMessage(m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sessions.Entry{Type: entry.Type, Payload: entry.Payload, Time: at}
-	}
-	note := func(kind sessions.EntryType, payload any) sessions.Entry {
-		entry, err := sessions.NewNote(kind, payload)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sessions.Entry{Type: kind, Payload: entry.Payload, Time: at}
-	}
-	ann := &sessions.Sender{ID: "telegram:1", Name: "Ann"}
-	for name, c := range map[string]struct {
-		entry            sessions.Entry
-		role, said, text string
-	}{
-		"a person":           {message(sessions.Message{Role: sessions.RoleUser, Text: " hi ", Sender: ann}), agent.SaidByPerson, "Ann", "hi"},
-		"without a name":     {message(sessions.Message{Role: sessions.RoleUser, Text: "hi", Sender: &sessions.Sender{ID: "telegram:1"}}), agent.SaidByPerson, "telegram:1", "hi"},
-		"a photo":            {message(sessions.Message{Role: sessions.RoleUser, Sender: ann, Attachments: []sessions.Attachment{{Kind: "photo"}}}), agent.SaidByPerson, "Ann", "(with photos)"},
-		"an answer":          {message(sessions.Message{Role: sessions.RoleAssistant, Text: "yes"}), agent.SaidByAssistant, "", "yes"},
-		"silence":            {message(sessions.Message{Role: sessions.RoleAssistant, Text: "<NO_REPLY>", Silent: true}), "", "", ""},
-		"a call":             {message(sessions.Message{Role: sessions.RoleAssistant, ToolCalls: []sessions.ToolCall{{ID: "c", Name: "f"}}}), "", "", ""},
-		"a result":           {message(sessions.Message{Role: sessions.RoleTool, Text: "r", CallID: "c"}), "", "", ""},
-		"a program":          {note(sessions.EntryCustomMessage, sessions.CustomMessage{Name: "ci", Text: "green"}), agent.SaidByProgram, "ci", "green"},
-		"a label":            {note(sessions.EntryLabel, sessions.Label{TargetID: "e1", Label: "x"}), "", "", ""},
-		"a checkpoint":       {note(sessions.EntryCheckpoint, sessions.CheckpointEntry{Text: "x"}), "", "", ""},
-		"what is not read":   {sessions.Entry{Type: sessions.EntryMessage, Payload: []byte(`{"role":7}`)}, "", "", ""},
-		"nothing but spaces": {message(sessions.Message{Role: sessions.RoleUser, Text: " \n", Sender: ann}), "", "", ""},
-	} {
-		line, is := saidLine(c.entry, true, zone)
-		if is != (c.text != "") || is && (line != agent.CheckpointLine{Time: "2026-07-05 11:07 +02:00", Role: c.role, Name: c.said, Text: c.text}) {
-			t.Errorf("%s: %+v", name, line)
-		}
-	}
-}
-
-func TestIdleWatch(t *testing.T) {
-	t.Parallel()
-	w, at := newIdleWatch(), time.Unix(1_000_000, 0)
-	limits := Checkpoints{Idle: time.Minute, Unprompted: 3}
-	for i, step := range []struct {
-		at        time.Duration
-		answered  bool
-		cleared   int64
-		arm, full bool
-	}{
-		{at: 0, answered: true, arm: true},
-		{at: 59 * time.Second, answered: true},
-		{at: 60 * time.Second, answered: true, arm: true},
-		{at: 61 * time.Second, answered: true, cleared: 7, arm: true},
-		{at: 62 * time.Second},
-		{at: 63 * time.Second},
-		{at: 64 * time.Second, full: true},
-		{at: 123 * time.Second},
-		{at: 124 * time.Second, arm: true},
-		{at: 125 * time.Second, full: true},
-	} {
-		var arm, full bool
-		if step.answered {
-			arm = w.answered("s", step.cleared, at.Add(step.at), limits.Idle)
-		} else {
-			arm, full = w.heard("s", at.Add(step.at), limits)
-		}
-		if arm != step.arm || full != step.full {
-			t.Errorf("step %d: arm %t, full %t", i, arm, full)
-		}
-	}
-	w.forget("s")
-	if !w.answered("s", 7, at.Add(125*time.Second), limits.Idle) {
-		t.Error("what is forgotten is not set")
-	}
-	for i := range 2 * watchedMax {
-		w.answered(fmt.Sprint(i), 0, at, limits.Idle)
-	}
-	if len(w.known) > watchedMax {
-		t.Errorf("%d are watched", len(w.known))
 	}
 }

@@ -3,8 +3,10 @@ package bot
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
+	"parley/bot/metrics"
 	"parley/scheduler"
 	"parley/sessions"
 )
@@ -34,40 +36,48 @@ const (
 
 func choreNames() []string { return []string{choreSuspend, choreExpire, choreDelete, choreDeadLetters} }
 
-// newChores are what this gateway does from time to time.
-func (b *Bot) newChores(keep Retention) *scheduler.Chores {
-	chores := &scheduler.Chores{Store: b.store, Now: time.Now, Done: b.choreDone}
+// chores are what this gateway does from time to time.
+type chores struct {
+	store   sessions.Store
+	forget  func(session string) // what is known of it is out of date
+	metrics *metrics.Metrics
+	log     *slog.Logger
+}
+
+func newChores(b *Bot, keep Retention) *scheduler.Chores {
+	c := &chores{store: b.store, forget: func(session string) { b.turns.Cache.Drop(session) }, metrics: b.metrics, log: b.log}
+	chores := &scheduler.Chores{Store: c.store, Now: time.Now, Done: c.done}
 	for _, sweep := range []struct {
 		name string
 		rule sessions.SweepRule
 		age  time.Duration
 	}{{choreSuspend, sessions.SweepSuspend, keep.StaleAfter}, {choreExpire, sessions.SweepExpire, keep.ExpireAfter}, {choreDelete, sessions.SweepDelete, keep.MaxAge}} {
 		if sweep.age > 0 {
-			chores.List = append(chores.List, scheduler.Chore{Name: sweep.name, Every: sweepEvery, Do: b.sweep(sweep.rule, sweep.age)})
+			chores.List = append(chores.List, scheduler.Chore{Name: sweep.name, Every: sweepEvery, Do: c.sweep(sweep.rule, sweep.age)})
 		}
 	}
 	if keep.DeadLetters > 0 {
-		chores.List = append(chores.List, scheduler.Chore{Name: choreDeadLetters, Every: deadLettersEvery, Do: b.dropDeadLetters(keep.DeadLetters)})
+		chores.List = append(chores.List, scheduler.Chore{Name: choreDeadLetters, Every: deadLettersEvery, Do: c.dropDeadLetters(keep.DeadLetters)})
 	}
 	return chores
 }
 
-func (b *Bot) choreDone(name string, count int, err error) {
-	b.metrics.choreDone(name, count, err)
+func (c *chores) done(name string, count int, err error) {
+	c.metrics.ChoreDone(name, count, err)
 	switch {
 	case err != nil:
-		b.log.Error("a chore failed; it is tried again", "chore", name, "error", err)
+		c.log.Error("a chore failed; it is tried again", "chore", name, "error", err)
 	case count > 0:
-		b.log.Info("a chore was done", "chore", name, "count", count)
+		c.log.Info("a chore was done", "chore", name, "count", count)
 	}
 }
 
-func (b *Bot) sweep(rule sessions.SweepRule, age time.Duration) func(context.Context) (int, bool, error) {
+func (c *chores) sweep(rule sessions.SweepRule, age time.Duration) func(context.Context) (int, bool, error) {
 	return func(ctx context.Context) (int, bool, error) {
-		swept, err := b.store.Sweep(ctx, sessions.SweepRequest{Rule: rule, Age: age, Limit: choreBatch})
+		swept, err := c.store.Sweep(ctx, sessions.SweepRequest{Rule: rule, Age: age, Limit: choreBatch})
 		if rule != sessions.SweepSuspend {
 			for _, id := range swept {
-				b.tails.drop(id)
+				c.forget(id)
 			}
 		}
 		return len(swept), err == nil && len(swept) == choreBatch, err
@@ -76,9 +86,9 @@ func (b *Bot) sweep(rule sessions.SweepRule, age time.Duration) func(context.Con
 
 // dropDeadLetters drops the dead letters that are too old, as far as the store
 // lists them: the newest.
-func (b *Bot) dropDeadLetters(age time.Duration) func(context.Context) (int, bool, error) {
+func (c *chores) dropDeadLetters(age time.Duration) func(context.Context) (int, bool, error) {
 	return func(ctx context.Context) (int, bool, error) {
-		letters, err := b.store.DeadLetters(ctx, sessions.ListMax)
+		letters, err := c.store.DeadLetters(ctx, sessions.ListMax)
 		if err != nil {
 			return 0, false, err
 		}
@@ -87,7 +97,7 @@ func (b *Bot) dropDeadLetters(age time.Duration) func(context.Context) (int, boo
 			if time.Since(letter.At) <= age {
 				continue
 			}
-			err := b.store.DropDead(ctx, letter.ID)
+			err := c.store.DropDead(ctx, letter.ID)
 			if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 				return count, false, err
 			}

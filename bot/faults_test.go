@@ -2,19 +2,18 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"parley/adapters"
 	"parley/agent"
 	"parley/api"
+	"parley/bot/texts"
 	"parley/routing"
 	"parley/sessions"
 )
@@ -41,19 +40,6 @@ func TestAnAnswerWaitsForItsConnection(t *testing.T) {
 	s.hears("echo: left behind")
 }
 
-// An answer to a platform that this gateway is not connected to goes into the
-// outbox; one that people read in the log does not.
-func TestOnlyLocalSurfacesNeedNoOutbox(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	for surface, want := range map[string]int{"slack:1:C1": 1, "telegram:78:5": 1, "telegram:77:5": 1, "web:local:x": 0, "cli:local:x": 0, "": 0} {
-		rows, err := s.bot.outgoing(surface, "text", adapters.Plain, "", -1)
-		if err != nil || len(rows) != want {
-			t.Errorf("%s: %d rows, %v", surface, len(rows), err)
-		}
-	}
-}
-
 // A turn that trips over a fault is tried again, then parked, and said so; the
 // others go on.
 func TestAPanicInATurnHurtsOnlyThatTurn(t *testing.T) {
@@ -68,7 +54,7 @@ func TestAPanicInATurnHurtsOnlyThatTurn(t *testing.T) {
 	s.says("member", "poison")
 	s.says("owner", "hello")
 	s.hears("re: hello")
-	s.hears(textParked)
+	s.hears(texts.Parked)
 	letters, err := s.store.DeadLetters(t.Context(), 10)
 	if err != nil || len(letters) != 1 {
 		t.Fatalf("%v, %v", letters, err)
@@ -105,14 +91,14 @@ func TestAPanicOnTheWayInIsAnswered(t *testing.T) {
 	broken := &tripping{}
 	s := newStage(t, broken.install)
 	s.says("owner", "poison")
-	s.hears(textBroken)
+	s.hears(texts.Broken)
 	s.says("owner", "hello")
 	s.hears("echo: hello")
 	s.says("blocked", "poison")
 	s.saysInGroup("owner", "poison")
 	s.says("owner", "last")
 	s.hears("echo: last")
-	if got := s.platform.texts(); len(slices.DeleteFunc(got, func(text string) bool { return text != textBroken })) != 1 {
+	if got := s.platform.texts(); len(slices.DeleteFunc(got, func(text string) bool { return text != texts.Broken })) != 1 {
 		t.Fatalf("sent %q", s.platform.texts())
 	}
 }
@@ -133,8 +119,8 @@ func (s *tripping) Post(ctx context.Context, request sessions.PostRequest) (sess
 // does it hide what is behind it.
 func TestDueWorkBehindWhatCannotBeTakenUp(t *testing.T) {
 	t.Parallel()
-	crowd := &crowded{}
-	s := newStage(t, crowd.install, func(c *Config) { c.TurnsMax = 1 })
+	store := &crowded{}
+	s := newStage(t, store.install, func(c *Config) { c.TurnsMax = 1 })
 	running := make(chan struct{})
 	s.brain.answers(func(ctx context.Context, _ agent.Request, _ func(string)) (agent.Answer, error) {
 		close(running)
@@ -143,7 +129,7 @@ func TestDueWorkBehindWhatCannotBeTakenUp(t *testing.T) {
 	})
 	s.says("owner", "endless")
 	<-running
-	crowd.full.Store(true)
+	store.full.Store(true)
 	var once sync.Once
 	s.platform.fail = func(adapters.Outgoing) (err error) {
 		once.Do(func() { err = &adapters.SendError{Kind: adapters.SendUnavailable, Reason: "no route"} })
@@ -151,12 +137,12 @@ func TestDueWorkBehindWhatCannotBeTakenUp(t *testing.T) {
 	}
 	s.says("member", "/help")
 	s.hears("Commands")
-	if pause, _ := s.bot.takeUpDue(t.Context(), dueLimit); pause == 0 {
-		t.Fatal("it is asked again at once")
-	}
 	s.says("owner", "/stop")
-	s.hears(textStopped)
+	s.hears(texts.Stopped)
 }
+
+// crowd is more than is looked at, at first.
+const crowd = 512
 
 // crowded is a store in which many turns are due, longer than all else.
 type crowded struct {
@@ -171,7 +157,7 @@ func (s *crowded) Due(ctx context.Context, limit int) ([]sessions.WorkItem, erro
 	if err != nil || !s.full.Load() {
 		return items, err
 	}
-	all := make([]sessions.WorkItem, 2*dueLimit, 2*dueLimit+len(items))
+	all := make([]sessions.WorkItem, crowd, crowd+len(items))
 	for i := range all {
 		all[i] = sessions.WorkItem{Kind: sessions.WorkTurn, ID: fmt.Sprintf("telegram:waiting-%d", i)}
 	}
@@ -197,50 +183,11 @@ func TestAStopDoesNotWaitForALongLane(t *testing.T) {
 	s.platform.until(t, "the menu", func() bool { return s.platform.menu != nil })
 	s.says("owner", "go")
 	<-sending
-	context.AfterFunc(s.bot.thinking, func() { close(graceOver) })
+	context.AfterFunc(s.bot.life.Thinking, func() { close(graceOver) })
 	s.end()
 	if got := s.platform.texts(); len(got) != 1 {
 		t.Fatalf("%d messages were sent while stopping", len(got))
 	}
-}
-
-// What is sent to a chat's new id begins on a fresh answer of the store too.
-func TestASendToAMovedChatBeginsOnAFreshAnswer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlatform()
-		moved := adapters.Surface{Platform: adapters.Telegram, Account: account, Chat: "new"}
-		p.fail = func(message adapters.Outgoing) error {
-			if message.Surface == moved {
-				return nil
-			}
-			return &adapters.SendError{Kind: adapters.SendMoved, MovedTo: moved}
-		}
-		slow := &slowMoves{pause: 2 * sessions.FenceFresh}
-		b, err := New(Config{Store: slow, Model: &brain{}, Adapters: []adapters.Adapter{p}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		row := sessions.Delivery{ID: "1", Attempt: 1, Surface: "telegram:77:old", Payload: []byte(`{"surface":"telegram:77:old","text":"hi"}`)}
-		if out := b.attempt(t.Context(), row, time.Now()); out.State != sessions.DeliveryPending || len(p.texts()) != 0 {
-			t.Fatalf("sent %q on an old answer: %+v", p.texts(), out)
-		}
-		slow.pause = 0
-		if out := b.attempt(t.Context(), row, time.Now()); out.State != sessions.DeliverySent || len(p.texts()) != 1 {
-			t.Fatalf("sent %q: %+v", p.texts(), out)
-		}
-	})
-}
-
-// slowMoves is a store that takes its time to note that a chat has moved.
-type slowMoves struct {
-	sessions.Store
-	pause time.Duration
-}
-
-func (s *slowMoves) MoveChat(ctx context.Context, _, _ string) error {
-	wait(ctx, s.pause)
-	return nil
 }
 
 // What no retry mends is not offered for ever: it would stop the platform's
@@ -288,14 +235,14 @@ func TestAMemberStopsHisTurnInALivelyGroup(t *testing.T) {
 		return agent.Answer{}, ctx.Err()
 	})
 	s.saysInGroup("owner", "/allow")
-	s.hears(textAllowed)
+	s.hears(texts.Allowed)
 	s.saysInGroup("member", "@bot think")
 	<-started
 	for range sessions.TailMax + 10 {
 		s.saysInGroup("guest", "chatter")
 	}
 	s.saysInGroup("member", "/stop")
-	s.hears(textStopped)
+	s.hears(texts.Stopped)
 }
 
 // A stop that is delivered once more is not meant for what was asked since.
@@ -315,7 +262,7 @@ func TestAStopDeliveredAgainLeavesLaterTurnsAlone(t *testing.T) {
 	<-started
 	stop := s.event("owner", "/stop", false)
 	s.takeIn(stop)
-	s.hears(textStopped)
+	s.hears(texts.Stopped)
 	s.idle("owner")
 	s.says("owner", "two")
 	<-started
@@ -328,7 +275,6 @@ func TestAStopDeliveredAgainLeavesLaterTurnsAlone(t *testing.T) {
 func TestAGroupIsNotToldWhatIsNotWell(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.bot.prober.heard(errors.New("no route to 10.0.0.7"))
 	s.saysInGroup("owner", "/status")
 	s.hears("No conversation here yet")
 	s.brain.answers(func(context.Context, agent.Request, func(string)) (agent.Answer, error) {
@@ -356,12 +302,12 @@ func TestAMemberDoesNotStopAnothersTurnBetweenAttempts(t *testing.T) {
 	waits := &handsBack{}
 	s := newStage(t, waits.install)
 	s.saysInGroup("owner", "/allow")
-	s.hears(textAllowed)
+	s.hears(texts.Allowed)
 	s.brain.answers(func(context.Context, agent.Request, func(string)) (agent.Answer, error) { panic("for now") })
 	s.saysInGroup("owner", "@bot hello")
 	s.idle("group")
 	s.saysInGroup("member", "/stop")
-	s.hears(textNothingRuns)
+	s.hears(texts.NothingRuns)
 	if running, err := s.store.Stop(t.Context(), s.record("group").ID); err != nil || !running {
 		t.Fatalf("no turn is open, so nothing was shown: %t, %v", running, err)
 	}

@@ -42,7 +42,7 @@ func (h Heartbeat) definition() scheduler.Definition {
 // preparePrompt fills in what of a prompt is only known when it is posted:
 // what the session of another surface begins with, and the checklist.
 // sessions.ErrNothing: there is nothing to ask.
-func (b *Bot) preparePrompt(ctx context.Context, plan *scheduler.Plan, request *sessions.PostRequest) error {
+func (s *schedules) preparePrompt(ctx context.Context, plan *scheduler.Plan, request *sessions.PostRequest) error {
 	if plan.In == "" {
 		return nil
 	}
@@ -50,16 +50,14 @@ func (b *Bot) preparePrompt(ctx context.Context, plan *scheduler.Plan, request *
 	if err != nil {
 		return &sessions.InvalidError{What: "surface", Why: err.Error()}
 	}
-	group, err := b.isGroup(ctx, surface)
-	if err != nil {
+	if request.New, err = s.begins(ctx, surface); err != nil {
 		return err
 	}
-	request.New = newSession(adapters.Event{Surface: surface, Direct: !group}, "")
-	request.Message.Group = group
-	if plan.ID != HeartbeatID || plan.By != scheduler.ByConfig || b.heartbeat.File == "" {
+	request.Message.Group = request.New.Source.Type == sessions.Group
+	if plan.ID != HeartbeatID || plan.By != scheduler.ByConfig || s.heartbeat.File == "" {
 		return nil
 	}
-	list, err := checklist(b.heartbeat.File)
+	list, err := checklist(s.heartbeat.File)
 	if err != nil {
 		return err
 	}

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/bot/delivery"
+	"parley/bot/life"
+	"parley/bot/texts"
 	"parley/internal/fault"
+	"parley/internal/guard"
 	"parley/routing"
 	"parley/sessions"
 )
-
-// noticeFor is how long the same refusal is not said to the same person or
-// chat again.
-const noticeFor = 10 * time.Minute
 
 // arrival is an event together with what was decided about it.
 type arrival struct {
@@ -27,7 +27,16 @@ type arrival struct {
 	decision routing.Decision
 	key      string // dedupe key in the store
 	session  string // to this session instead of the surface's; usually empty
+	held     string // the session that the surface has to have; usually empty: any
+	spoken   bool   // a program speaks for the sender
+	limits          // of the program that speaks
 	reply    func(text string)
+}
+
+// limits are those of a channel's token: whom it names is its program's word.
+type limits struct {
+	namespace string       // what its commands may name; empty: everything
+	most      routing.Role // the most that the sender may do; empty: no limit
 }
 
 // takeIn is the adapters' sink: it returns nil when the event is durable or
@@ -37,12 +46,12 @@ func (b *Bot) takeIn(ctx context.Context, event adapters.Event) error {
 	if event.Kind == adapters.EventMigrate {
 		return b.migrate(ctx, event)
 	}
-	err := guarded(b.log, "an event", func() error {
+	err := guard.Run(b.log, "an event", func() error {
 		_, err := b.handle(ctx, arrival{event: event})
 		return err
 	})
 	switch {
-	case errors.Is(err, errPanic):
+	case errors.Is(err, guard.ErrPanic):
 		err = b.tripped(ctx, event)
 	case isInvalid(err):
 		b.log.Error("an event that no store takes was dropped", "surface", event.Surface, "kind", event.Kind, "event", event.ID, "error", err)
@@ -60,12 +69,12 @@ func (b *Bot) tripped(ctx context.Context, event adapters.Event) error {
 	if event.Kind != adapters.EventMessage || !event.Direct || b.rank(ctx, event) < routing.Member.Rank() {
 		return nil
 	}
-	return b.say(ctx, "broken:"+string(event.Surface.Platform)+":"+event.ID, sessions.DedupeFor, event.Surface, textBroken, event.MessageID)
+	return b.outbox.Say(ctx, "broken:"+string(event.Surface.Platform)+":"+event.ID, sessions.DedupeFor, delivery.Text{Surface: event.Surface.Key(), Text: texts.Broken, Format: adapters.Markdown, ReplyTo: event.MessageID})
 }
 
 // rank is that of an event's sender, 0 where it cannot be told.
 func (b *Bot) rank(ctx context.Context, event adapters.Event) int {
-	_, role, err := b.people.of(ctx, event.Sender)
+	_, role, err := b.people.Of(ctx, event.Sender)
 	if err != nil {
 		return 0
 	}
@@ -77,7 +86,11 @@ func (b *Bot) migrate(ctx context.Context, event adapters.Event) error {
 		b.log.Warn("a chat moved, but the platform does not say where; dropped", "surface", event.Surface)
 		return nil
 	}
-	from, to := event.Surface.ChatKey(), event.MigratedTo.ChatKey()
+	return b.moveChat(ctx, event.Surface, event.MigratedTo)
+}
+
+func (b *Bot) moveChat(ctx context.Context, old, renamed adapters.Surface) error {
+	from, to := old.ChatKey(), renamed.ChatKey()
 	if err := b.store.MoveChat(ctx, from, to); err != nil {
 		return err
 	}
@@ -85,6 +98,15 @@ func (b *Bot) migrate(ctx context.Context, event adapters.Event) error {
 	b.listed.forget(to)
 	b.log.Info("a chat has a new id", "surface", from, "to", to)
 	return nil
+}
+
+// movedWhileSending stores a move that came out with a send.
+func (b *Bot) movedWhileSending(ctx context.Context, old, renamed adapters.Surface) {
+	call, cancel := life.Bounded(ctx)
+	defer cancel()
+	if err := b.moveChat(call, old, renamed); err != nil {
+		b.log.Error("a chat has a new id, but it could not be stored; it is tried again with the next message", "surface", old, "to", renamed, "error", err)
+	}
 }
 
 // taken is what became of an arrival.
@@ -96,7 +118,7 @@ type taken struct {
 
 func (b *Bot) handle(ctx context.Context, a arrival) (taken, error) {
 	if err := b.decide(ctx, &a); err != nil {
-		b.metrics.takenIn(a.event.Surface.Platform, a.decision.Reason, "", err)
+		b.metrics.TakenIn(a.event.Surface.Platform, a.decision.Reason, "", err)
 		return taken{}, err
 	}
 	var out taken
@@ -108,9 +130,9 @@ func (b *Bot) handle(ctx context.Context, a arrival) (taken, error) {
 			err = b.complete(ctx, a, out.post)
 		}
 	case routing.ActionCommand:
-		out.post, err = b.command(ctx, a)
+		out.post, err = b.commands.Run(ctx, a.call())
 	case routing.ActionNotice:
-		err = b.answer(ctx, a, b.noticeKey(a), noticeFor, noticeText(a))
+		err = b.commands.Refuse(ctx, a.call(), a.decision.Notice)
 	}
 	out.decision = a.decision
 	b.logDecision(ctx, a, out, err)
@@ -123,11 +145,17 @@ func (b *Bot) handle(ctx context.Context, a arrival) (taken, error) {
 func (b *Bot) decide(ctx context.Context, a *arrival) error {
 	event := a.event
 	var err error
-	if a.user, a.role, err = b.people.of(ctx, event.Sender); err != nil {
+	if a.user, a.role, err = b.people.Of(ctx, event.Sender); err != nil {
 		return fmt.Errorf("who sent it could not be looked up: %w", err)
 	}
-	in := routing.Input{Event: event, BotName: event.BotName, Role: a.role, Policy: b.policy}
-	if !event.Direct && !local(event.Surface.Platform) && b.policy.Access.Groups != routing.GroupsAnyone {
+	if a.most != "" && a.role.Rank() > a.most.Rank() {
+		a.role = a.most
+	}
+	if err := b.maySpeak(ctx, *a); err != nil {
+		return err
+	}
+	in := routing.Input{Event: event, BotName: event.BotName, Role: a.role, Policy: b.config.Policy}
+	if !event.Direct && !event.Surface.Platform.Own() && b.config.Policy.Access.Groups != routing.GroupsAnyone {
 		yes, err := b.listed.ask(ctx, event.Surface.ChatKey())
 		if err != nil {
 			return fmt.Errorf("whether the group is allowed could not be looked up: %w", err)
@@ -135,25 +163,47 @@ func (b *Bot) decide(ctx context.Context, a *arrival) error {
 		in.Listed = yes
 	}
 	a.decision = routing.Decide(in)
-	a.key = keyOf(event, a.session)
+	a.key = keyOf(event)
 	if a.decision.ListChat {
 		return b.listChat(ctx, event.Surface.ChatKey(), string(event.Sender.ID))
 	}
 	return nil
 }
 
+// maySpeak refuses a program the conversations that the person it speaks for
+// takes no part in: sessions.ErrNotFound.
+func (b *Bot) maySpeak(ctx context.Context, a arrival) error {
+	if !a.spoken {
+		return nil
+	}
+	var record sessions.Record
+	var err error
+	if a.session != "" {
+		record, err = b.store.Get(ctx, a.session)
+	} else {
+		record, err = b.store.Bound(ctx, a.event.Surface.Key())
+	}
+	if errors.Is(err, sessions.ErrNotFound) {
+		return nil // their message begins it, or finds that itself
+	}
+	if err != nil {
+		return err
+	}
+	return sessions.MaySpeak(record, a.user, a.role == routing.Owner)
+}
+
 // keyOf is an event's dedupe key; empty: it has none. A platform's ids are its
-// own for the whole account, but programs and pages that speak through the API
-// may number what they say in each place anew.
-func keyOf(event adapters.Event, session string) string {
+// own for the whole account, but pages and terminals may number what they say
+// in each place anew.
+func keyOf(event adapters.Event) string {
 	if event.ID == "" {
 		return ""
 	}
 	key := "in:" + string(event.Surface.Platform) + ":" + event.Surface.Account + ":"
-	if !local(event.Surface.Platform) {
+	if !event.Surface.Platform.Own() {
 		return key + event.ID
 	}
-	sum := sha256.Sum256([]byte(event.Surface.Key() + "\x00" + session + "\x00" + event.ID))
+	sum := sha256.Sum256([]byte(event.Surface.Key() + "\x00" + event.ID))
 	return key + hex.EncodeToString(sum[:20])
 }
 
@@ -171,16 +221,16 @@ func (b *Bot) post(ctx context.Context, a arrival) (sessions.PostResult, error) 
 	surface := a.event.Surface.Key()
 	triggers := a.decision.Action == routing.ActionTurn
 	request := sessions.PostRequest{
-		Key: a.key, Surface: surface, Session: a.session,
+		Key: a.key, Surface: surface, Session: a.session, Held: a.held,
 		New: newSession(a.event, a.user.ID), Message: message(a), UserID: a.user.ID,
-		Trigger: triggers, Rights: string(a.role), Alone: b.followup,
+		Trigger: triggers, Rights: string(a.role), Alone: b.config.Followup,
 	}
-	if !local(a.event.Surface.Platform) {
-		request.Debounce = b.debounce
+	if !a.event.Surface.Platform.Own() {
+		request.Debounce = b.config.Debounce
 	}
 	if triggers {
-		request.Claim = b.claimer()
-		request.Known = b.tails.knownOf(surface)
+		request.Claim = b.turns.Claimer()
+		request.Known = b.turns.Cache.KnownOf(surface)
 	}
 	if err := b.resolve(ctx, a, request.New); err != nil {
 		return sessions.PostResult{}, err
@@ -188,24 +238,24 @@ func (b *Bot) post(ctx context.Context, a arrival) (sessions.PostResult, error) 
 	if err := ctx.Err(); err != nil {
 		return sessions.PostResult{}, err
 	}
-	call, cancel := detached(ctx)
+	call, cancel := life.Detached(ctx)
 	defer cancel()
 	result, err := b.store.Post(call, request)
 	switch {
 	case errors.Is(err, sessions.ErrQueueFull):
-		return result, b.answer(ctx, a, a.key+":full", sessions.DedupeFor, textQueueFull)
+		return result, b.answer(ctx, a, a.key+":full", sessions.DedupeFor, texts.QueueFull)
 	case isInvalid(err):
 		b.log.Warn("a message could not be stored as it is; its sender is told", "surface", surface, "error", err)
-		return result, b.answer(ctx, a, a.key+":invalid", sessions.DedupeFor, textTooLarge)
+		return result, b.answer(ctx, a, a.key+":invalid", sessions.DedupeFor, texts.TooLarge)
 	case err != nil:
 		return result, err
 	}
 	if result.Turn != nil {
 		b.merge(call, a, &result.Turn.Record)
-		b.startTurn(result.Turn)
+		b.turns.Start(result.Turn)
 	}
 	if result.Outcome == sessions.PostLogged {
-		b.heardIn(result.Session, request.Message.Group)
+		b.checkpoints.Heard(result.Session, request.Message.Group)
 	}
 	return result, nil
 }
@@ -233,10 +283,11 @@ func (b *Bot) merge(ctx context.Context, a arrival, record *sessions.Record) {
 }
 
 // resolve gives a direct chat without a session the one that its person goes on
-// with, if that is asked for. Chats that were seen lately have one. Places with
+// with, if that is asked for. Whether the chat has one the store says each time:
+// it may have lost it since this process saw it, or by another. Places with
 // a name have the session of that name.
 func (b *Bot) resolve(ctx context.Context, a arrival, begin sessions.NewSession) error {
-	if !b.affinity || !a.event.Direct || a.session != "" || local(a.event.Surface.Platform) || b.tails.seen(begin.Surface) {
+	if !b.config.Affinity || !a.event.Direct || a.session != "" || a.event.Surface.Platform.Own() {
 		return nil
 	}
 	record, how, err := sessions.Resolve(ctx, b.store, sessions.ResolveRequest{New: begin, Affinity: sessions.NewestDirect(b.store)})
@@ -262,6 +313,10 @@ func message(a arrival) sessions.Message {
 		Triggered: a.decision.Action == routing.ActionTurn, Decision: string(a.decision.Reason),
 		SentAt: event.Time, Sequence: event.Sequence,
 	}
+	if event.Forwarded != nil {
+		m.Forwarded = &sessions.Forward{From: event.Forwarded.From, Time: event.Forwarded.Time}
+	}
+	m.Via = event.Via
 	for _, file := range event.Attachments {
 		m.Attachments = append(m.Attachments, sessions.Attachment(file))
 	}
@@ -271,33 +326,15 @@ func message(a arrival) sessions.Message {
 // answer says one line to whoever caused an event: through the outbox, or
 // straight back on a local surface.
 func (b *Bot) answer(ctx context.Context, a arrival, key string, keyFor time.Duration, text string) error {
-	if local(a.event.Surface.Platform) {
+	if a.event.Surface.Platform.Own() {
 		a.reply(text)
 		return nil
 	}
-	return b.say(ctx, key, keyFor, a.event.Surface, text, a.event.MessageID)
-}
-
-// noticeKey makes a refusal rare: one per person in direct chats, one per chat
-// and kind in groups. A refused command is answered each time it is given, and
-// so is whatever a platform's own command brings: its sender sees "thinking"
-// until an answer comes.
-func (b *Bot) noticeKey(a arrival) string {
-	if a.event.Command != nil {
-		return a.key
-	}
-	switch a.decision.Notice {
-	case routing.NoticeStranger:
-		return "notice:stranger:" + string(a.event.Sender.ID)
-	case routing.NoticeGroupNotListed:
-		return "notice:unlisted:" + a.event.Surface.ChatKey()
-	default:
-		return a.key
-	}
+	return b.outbox.Say(ctx, key, keyFor, delivery.Text{Surface: a.event.Surface.Key(), Text: text, Format: adapters.Markdown, ReplyTo: a.event.MessageID})
 }
 
 func (b *Bot) logDecision(ctx context.Context, a arrival, out taken, err error) {
-	b.metrics.takenIn(a.event.Surface.Platform, a.decision.Reason, out.post.Outcome, err)
+	b.metrics.TakenIn(a.event.Surface.Platform, a.decision.Reason, out.post.Outcome, err)
 	level := levelOf(a.decision)
 	if err != nil {
 		level = slog.LevelError
@@ -312,7 +349,7 @@ func (b *Bot) logDecision(ctx context.Context, a arrival, out taken, err error) 
 	if out.post.Session != "" {
 		attrs = append(attrs, slog.String("session", out.post.Session), slog.String("outcome", string(out.post.Outcome)))
 	}
-	if b.logText && !a.secret() {
+	if b.config.LogText && !b.secret(a) {
 		attrs = append(attrs, slog.String("text", a.event.Text))
 	}
 	message := "event"
@@ -324,9 +361,9 @@ func (b *Bot) logDecision(ctx context.Context, a arrival, out taken, err error) 
 }
 
 // secret: what was written must not be kept anywhere.
-func (a arrival) secret() bool {
+func (b *Bot) secret(a arrival) bool {
 	command, _ := routing.ParseCommand(a.event, a.event.BotName)
-	return command != nil && command.Name == "link"
+	return command != nil && b.commands.Secret(command.Name)
 }
 
 func levelOf(decision routing.Decision) slog.Level {

@@ -16,6 +16,7 @@ import (
 
 	"parley/adapters"
 	"parley/agent"
+	"parley/bot/due"
 	"parley/internal/secret"
 	"parley/redisstore"
 	"parley/routing"
@@ -301,7 +302,7 @@ func (l line) Renew(ctx context.Context, held []sessions.Lease, extend time.Dura
 }
 
 func (g *gateway) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Platform: adapters.Telegram, TextMax: partMax, TextUnit: adapters.Runes}
+	return adapters.Capabilities{Platform: adapters.Telegram, TextMax: partMax}
 }
 
 func (g *gateway) Account() string { return account }
@@ -519,7 +520,7 @@ func (o *orders) play(chat int) {
 			if idle++; idle > patienceIn {
 				o.fail("chat %d: not everything was answered: %v of %d", chat, o.shown, said)
 			}
-			o.pass(dueEvery)
+			o.pass(due.Every)
 			continue
 		}
 		idle = 0
@@ -605,7 +606,7 @@ func (o *orders) outlast(g *gateway) {
 	g.mu.Lock()
 	g.silent = true
 	g.mu.Unlock()
-	o.pass(sessions.LeaseFor + dueEvery)
+	o.pass(sessions.LeaseFor + due.Every)
 	g.mu.Lock()
 	g.silent = false
 	g.mu.Unlock()

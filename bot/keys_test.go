@@ -27,8 +27,8 @@ func TestAKeyCountsInItsOwnPlace(t *testing.T) {
 	if first.Duplicate || other.Duplicate || first.Session != "api:one" || other.Session != "api:two" {
 		t.Errorf("said %+v and %+v", first, other)
 	}
-	if into := say("two", first.Session); into.Duplicate || into.Session != first.Session {
-		t.Errorf("said from another place into the same session: %+v", into)
+	if into := say("two", first.Session); !into.Duplicate || into.Session != other.Session {
+		t.Errorf("sent again from a place that has moved on: %+v", into)
 	}
 	if again := say("one", ""); !again.Duplicate || again.Seq != first.Seq {
 		t.Errorf("said again %+v", again)

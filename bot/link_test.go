@@ -3,6 +3,8 @@ package bot
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"parley/adapters"
 	"parley/api"
+	"parley/bot/texts"
 	"parley/sessions"
 )
 
@@ -42,39 +45,62 @@ func TestTwoAccountsBecomeOnePerson(t *testing.T) {
 		if got := s.answers(s.event("owner", "/whoami", true)); strings.Contains(got, "accounts") {
 			t.Fatalf("a group is told %q", got)
 		}
-		expect(t, s.ask("other", "/link "+code), textLinkWrong)
+		expect(t, s.ask("other", "/link "+code), texts.LinkWrong)
 		code = codeIn(t, s.ask("member", "/link"))
-		expect(t, s.ask("stranger", "/link "+code), textLinkSame)
+		expect(t, s.ask("stranger", "/link "+code), texts.LinkSame)
 	})
 }
 
 func TestWhoMayLink(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	if got := s.ask("stranger", "/link"); got != textLinkStranger {
+	if got := s.ask("stranger", "/link"); got != texts.LinkStranger {
 		t.Fatalf("a stranger was given a code: %q", got)
 	}
-	if got := s.answers(s.event("owner", "/link", true)); got != textLinkAlone {
+	if got := s.answers(s.event("owner", "/link", true)); got != texts.LinkAlone {
 		t.Fatalf("a group was told %q", got)
 	}
 	code := codeIn(t, s.ask("member", "/link"))
-	if got := s.answers(s.event("owner", "/link "+code, true)); got != textLinkAlone {
+	if got := s.answers(s.event("owner", "/link "+code, true)); got != texts.LinkAlone {
 		t.Fatalf("a group was told %q", got)
 	}
-	expect(t, s.ask("owner", "/link "+code), "You are an owner", "`yes`")
-	expect(t, s.ask("member", "/whoami"), "(member)")
-	expect(t, s.ask("owner", "/link "+code+" yes"), "you are one person")
-	expect(t, s.ask("member", "/whoami"), "(owner)")
+}
+
+// A word that somebody else may have put into an owner's mouth makes nobody an
+// owner: only the bot's own question does, which nobody else has seen.
+func TestAnOwnerConfirmsALinkByTheBotsQuestion(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, on option) {
+		s := newStage(t, on)
+		code := codeIn(t, s.ask("member", "/link"))
+		for _, guess := range []string{" yes", " confirm", " 123456"} {
+			expect(t, s.ask("owner", "/link "+code+guess), texts.LinkWrong)
+		}
+		asked := s.event("owner", "/link "+code, false)
+		question := s.answers(asked)
+		expect(t, question, "You are an owner", "`/link "+code+" ")
+		s.takeIn(asked) // delivered again: the question that was read stays good
+		expect(t, s.ask("member", "/whoami"), "(member)")
+		confirm := codeIn(t, question)
+		if at := s.answers(s.event("owner", "/link "+confirm, true)); at != texts.LinkAlone {
+			t.Fatalf("a group was told %q", at)
+		}
+		other := codeIn(t, s.ask("member", "/link"))
+		expect(t, s.ask("owner", "/link "+other+strings.TrimPrefix(confirm, code)), texts.LinkWrong)
+		question = s.ask("owner", "/link "+other)
+		expect(t, s.ask("owner", "/link "+codeIn(t, question)), "you are one person")
+		expect(t, s.ask("member", "/whoami"), "(owner)")
+	})
 }
 
 func TestGuessingCodesIsSlow(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	code := codeIn(t, s.ask("member", "/link"))
-	for range linkTries {
-		expect(t, s.ask("stranger", "/link guess"), textLinkWrong)
+	for range 5 {
+		expect(t, s.ask("stranger", "/link guess"), texts.LinkWrong)
 	}
-	expect(t, s.ask("stranger", "/link "+code), textLinkSlow)
+	expect(t, s.ask("stranger", "/link "+code), texts.LinkSlow)
 	expect(t, s.ask("other", "/link "+code), "you are one person")
 }
 
@@ -89,7 +115,7 @@ func TestACodeIsKeptNowhere(t *testing.T) {
 	code := codeIn(t, s.ask("member", "/link"))
 	page := adapters.Surface{Platform: adapters.Web, Account: adapters.Local, Chat: "phone"}
 	said, err := s.bot.Say(t.Context(), api.Say{Surface: page, Text: "/link " + code, Append: true})
-	if err != nil || said.Seq != 0 || said.Reply != textLinkNotSaid {
+	if err != nil || said.Seq != 0 || said.Reply != texts.LinkNotSaid {
 		t.Fatalf("%+v, %v", said, err)
 	}
 	s.saysInGroup("owner", "@bot hello")
@@ -106,10 +132,16 @@ func TestACodeIsKeptNowhere(t *testing.T) {
 			}
 		}
 	}
-	lock, err := s.store.Lock(context.Background(), memoryOf(s.event("stranger", "", false).Surface.Key()), sessions.Claimer{Owner: "test", For: sessions.LeaseFor})
-	if err != nil || strings.Contains(lock.Data, code) {
+	lock, err := s.store.Lock(context.Background(), memoryName(s.event("stranger", "", false)), sessions.Claimer{Owner: "test", For: sessions.LeaseFor})
+	if err != nil || lock.Data == "" || strings.Contains(lock.Data, code) {
 		t.Fatalf("%+v, %v", lock, err)
 	}
+}
+
+// memoryName is the lock with what the commands of an event's chat remember.
+func memoryName(event adapters.Event) string {
+	chat := sha256.Sum256([]byte(event.Surface.Key()))
+	return "commands:" + hex.EncodeToString(chat[:16])
 }
 
 type lockedBuffer struct {

@@ -6,6 +6,7 @@ import (
 
 	"parley/adapters"
 	"parley/api"
+	"parley/bot/texts"
 	"parley/routing"
 	"parley/sessions"
 )
@@ -18,54 +19,71 @@ const pingTimeout = 1800 * time.Millisecond
 
 // Say takes in a message of a local surface, the way an adapter's event goes.
 func (b *Bot) Say(ctx context.Context, say api.Say) (api.Said, error) {
-	if !b.enter() {
+	if !b.life.Enter() {
 		return api.Said{}, api.ErrStopping
 	}
-	defer b.leave()
+	defer b.life.Leave()
 	event := adapters.Event{
 		Kind: adapters.EventMessage, ID: say.Key, Surface: say.Surface, Direct: true, Sender: say.Sender,
 		Workspace: say.Workspace, Text: say.Text, Time: time.Now(),
 	}
 	if event.Sender.ID == "" {
-		event.Sender.ID = LocalOwner(say.Surface.Platform)
+		event.Sender.ID = say.Surface.Platform.Owner()
 	}
 	if say.Append {
 		return b.append(ctx, say, event)
 	}
-	out, err := b.handle(ctx, arrival{event: event, session: say.Session})
+	if a := spokenBy(say, event); a.namespace != "" && b.secret(a) {
+		return api.Said{Reason: string(routing.ReasonCommandRefused), Reply: texts.LinkProgram}, nil
+	}
+	out, err := b.handle(ctx, spokenBy(say, event))
 	if err != nil {
 		return api.Said{}, err
 	}
-	return said(out), nil
+	return b.said(out), nil
+}
+
+// spokenBy is the arrival of what a program or page says.
+func spokenBy(say api.Say, event adapters.Event) arrival {
+	return arrival{event: event, session: say.Session, held: say.Held, spoken: say.Sender.ID != "",
+		limits: limits{namespace: say.Namespace, most: routing.Role(say.MaxRole)}}
 }
 
 // append stores a message without asking for an answer.
 func (b *Bot) append(ctx context.Context, say api.Say, event adapters.Event) (api.Said, error) {
-	a := arrival{event: event, session: say.Session}
+	a := spokenBy(say, event)
 	if err := b.decide(ctx, &a); err != nil {
 		return api.Said{}, err
 	}
 	if a.decision.Action == routing.ActionNotice || a.decision.Action == routing.ActionDrop {
-		return api.Said{Reason: string(a.decision.Reason), Reply: noticeText(a)}, nil
+		return api.Said{Reason: string(a.decision.Reason), Reply: texts.Notice(a.decision.Notice, a.event.Sender.ID)}, nil
 	}
-	if a.secret() {
-		return api.Said{Reason: string(a.decision.Reason), Reply: textLinkNotSaid}, nil
+	if b.secret(a) {
+		return api.Said{Reason: string(a.decision.Reason), Reply: texts.LinkNotSaid}, nil
 	}
 	a.decision.Action = routing.ActionLog
 	var reply string
 	a.reply = func(text string) { reply = text }
 	post, err := b.post(ctx, a)
-	out := said(taken{post: post, decision: a.decision, reply: reply})
+	out := b.said(taken{post: post, decision: a.decision, reply: reply})
 	b.logDecision(ctx, a, taken{post: post, decision: a.decision}, err)
 	return out, err
 }
 
-func said(out taken) api.Said {
+func (b *Bot) said(out taken) api.Said {
 	return api.Said{
 		Session: out.post.Session, Seq: out.post.Seq, Reason: string(out.decision.Reason), Reply: out.reply,
 		Turn:      out.post.Outcome == sessions.PostClaimed || out.post.Outcome == sessions.PostQueued,
-		Duplicate: out.post.Outcome == sessions.PostDuplicate,
+		Duplicate: out.post.Outcome == sessions.PostDuplicate, MovedTo: b.ledTo(out),
 	}
+}
+
+// ledTo is the session that a command has given its place.
+func (b *Bot) ledTo(out taken) string {
+	if out.decision.Action == routing.ActionCommand && b.commands.Leads(out.decision.Command.Name) {
+		return out.post.Session
+	}
+	return ""
 }
 
 // Stop asks the running turn of a session to stop, here at once and on
@@ -73,7 +91,7 @@ func said(out taken) api.Said {
 func (b *Bot) Stop(ctx context.Context, session string) (bool, error) {
 	running, err := b.store.Stop(ctx, session)
 	if running {
-		b.leases.check(ctx, session)
+		b.turns.Check(ctx, session)
 	}
 	return running, err
 }
@@ -81,7 +99,7 @@ func (b *Bot) Stop(ctx context.Context, session string) (bool, error) {
 // Readiness reports store, model and each connection.
 func (b *Bot) Readiness(ctx context.Context) []api.PartHealth {
 	parts := []api.PartHealth{b.storeHealth(ctx), b.modelHealth()}
-	for _, adapter := range b.adapters {
+	for _, adapter := range b.config.Adapters {
 		health := adapter.Health()
 		name := string(adapter.Capabilities().Platform)
 		if account := adapter.Account(); account != "" {
@@ -89,7 +107,7 @@ func (b *Bot) Readiness(ctx context.Context) []api.PartHealth {
 		}
 		parts = append(parts, api.PartHealth{Name: name, OK: health.OK(), State: string(health.State), Problem: health.Problem, Since: health.Since})
 	}
-	if b.intake.Err() != nil {
+	if b.life.Intake.Err() != nil {
 		parts = append(parts, api.PartHealth{Name: "gateway", State: "stopping", Problem: "the gateway is stopping; another replica should get the traffic"})
 	}
 	return parts
@@ -105,11 +123,9 @@ func (b *Bot) storeHealth(ctx context.Context) api.PartHealth {
 }
 
 func (b *Bot) modelHealth() api.PartHealth {
-	p := b.prober
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.problem != "" {
-		return api.PartHealth{Name: "model", State: "failing", Problem: p.problem, Since: p.since}
+	problem, since := b.turns.ModelHealth()
+	if problem != "" {
+		return api.PartHealth{Name: "model", Advisory: true, State: "failing", Problem: problem, Since: since}
 	}
-	return api.PartHealth{Name: "model", OK: true, State: p.model.Name(), Since: p.since}
+	return api.PartHealth{Name: "model", Advisory: true, OK: true, State: b.config.Model.Name(), Since: since}
 }

@@ -2,13 +2,10 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"parley/agent"
 	"parley/routing"
@@ -136,42 +133,4 @@ func (s *rangeSpy) install(c *Config) { s.Store, c.Store = c.Store, s }
 func (s *rangeSpy) Range(ctx context.Context, session string, from, to int64) ([]sessions.Entry, error) {
 	s.count.Add(1)
 	return s.Store.Range(ctx, session, from, to)
-}
-
-// What a branch was found to come from counts for what descends from it only.
-func TestWhatIsKnownAboveABranch(t *testing.T) {
-	t.Parallel()
-	line := func(seq, parent int64, kind sessions.EntryType, payload any) sessions.Line {
-		encoded, err := json.Marshal(payload)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sessions.Lines([]sessions.Entry{{Seq: seq, Parent: parent, Type: kind, Payload: encoded}})[0]
-	}
-	user := sessions.Message{Role: sessions.RoleUser, Text: "x", Triggered: true}
-	whole := []sessions.Line{
-		line(1, 0, sessions.EntryCompaction, sessions.Compaction{Summary: "s"}), line(2, 1, sessions.EntryMessage, user), line(3, 2, sessions.EntryMessage, user),
-	}
-	known := aboveFrom(whole, sessions.Rebuild(whole))
-	below := []sessions.Line{whole[2], line(4, 3, sessions.EntryMessage, user)}
-	if got := known.complete(below); !known.under(below) || got.Compaction == nil || got.Compaction.Summary != "s" {
-		t.Fatalf("%+v", got)
-	}
-	beside := []sessions.Line{whole[1], line(5, 2, sessions.EntryMessage, user)}
-	if got := known.complete(beside); known.under(beside) || got.Compaction != nil {
-		t.Fatalf("%+v", got)
-	}
-	newer := slices.Concat(below, []sessions.Line{line(6, 4, sessions.EntryCompaction, sessions.Compaction{Summary: "newer"})})
-	if got := known.complete(newer); got.Compaction.Summary != "newer" {
-		t.Fatalf("%+v", got)
-	}
-}
-
-// In a group too, nobody's own words pass for a summary.
-func TestASummaryIsNoLine(t *testing.T) {
-	t.Parallel()
-	got := request(sessions.Record{Source: sessions.Source{Type: sessions.Group}}, "telegram:1:2", "", time.Time{}, reading{summary: "  S  "})
-	if len(got.Messages) != 0 || !strings.HasSuffix(got.System, "\n\nS") || !strings.Contains(got.System, "# How to behave in this group") {
-		t.Fatalf("%+v", got)
-	}
 }

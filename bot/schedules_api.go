@@ -14,7 +14,7 @@ import (
 )
 
 // ScheduleAPI is the schedules for whoever holds the gateway's token.
-func (b *Bot) ScheduleAPI() api.Schedules { return scheduleAPI{b.Schedules()} }
+func (b *Bot) ScheduleAPI() api.Schedules { return scheduleAPI{b.schedules.book()} }
 
 type scheduleAPI struct{ book *scheduler.Book }
 
@@ -30,6 +30,7 @@ func (s scheduleAPI) Add(ctx context.Context, definition json.RawMessage, key st
 		return nil, &api.ScheduleError{Why: "by: it is always " + scheduler.ByOperator + " here"}
 	}
 	d.By = scheduler.ByOperator
+	d = s.book.InZone(d)
 	if d.ID == "" && key != "" {
 		sum := sha256.Sum256([]byte(key))
 		d.ID = "s-" + hex.EncodeToString(sum[:4])

@@ -13,6 +13,8 @@ import (
 
 	"parley/adapters"
 	"parley/agent"
+	"parley/bot/due"
+	"parley/internal/pause"
 	"parley/scheduler"
 	"parley/sessions"
 )
@@ -24,7 +26,7 @@ func (s *stage) runsOf(id string, ended int) []scheduler.Run {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	for {
-		runs, err := s.bot.Schedules().History(ctx, id, 100)
+		runs, err := s.bot.schedules.book().History(ctx, id, 100)
 		if err != nil && !errors.Is(err, sessions.ErrNotFound) {
 			s.t.Fatal(err)
 		}
@@ -37,7 +39,7 @@ func (s *stage) runsOf(id string, ended int) []scheduler.Run {
 		if done >= ended {
 			return runs
 		}
-		wait(ctx, dueEvery)
+		pause.For(ctx, due.Every)
 	}
 }
 
@@ -48,14 +50,14 @@ func (s *stage) retrying(id string) scheduler.View {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	for {
-		view, err := s.bot.Schedules().Get(ctx, id)
+		view, err := s.bot.schedules.book().Get(ctx, id)
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		if view.Run != nil && view.Run.Phase == scheduler.Retrying {
 			return view
 		}
-		wait(ctx, dueEvery)
+		pause.For(ctx, due.Every)
 	}
 }
 
@@ -178,13 +180,13 @@ func TestWhoMayUseSchedules(t *testing.T) {
 	s.asks("member", `/schedule add @yearly id=his Prompt of a member`, "Schedule `his` is set")
 	s.asks("member", `/schedule add @yearly id=far to=telegram:77:owner x`, "Only an owner can have")
 	s.asks("member", `/schedule rm mine`, "no such schedule")
-	s.asks("member", `/schedule list`, "`his` @yearly: active")
+	s.asks("member", `/schedule list`, "`his` @yearly (UTC): active")
 	for _, text := range s.platform.texts() {
 		if strings.Contains(text, "Prompt of the owner") {
 			t.Errorf("a member sees %q", text)
 		}
 	}
-	s.asks("owner", `/schedule list`, "`mine` @yearly: active")
+	s.asks("owner", `/schedule list`, "`mine` @yearly (UTC): active")
 	s.asks("owner", `/schedule add "0 0 30 2 *" x`, "never comes: there is no such date")
 	s.asks("owner", `/schedule add "* * * * * *" x`, "it has 6 fields instead of five")
 	s.asks("owner", `/schedule add @daily zone=Mars/Phobos x`, "is not a time zone")
@@ -200,7 +202,7 @@ func TestACommandDeliveredTwiceMakesOneSchedule(t *testing.T) {
 	s.takeIn(event)
 	s.takeIn(event)
 	s.hears("is set")
-	views, _, err := s.bot.Schedules().List(t.Context(), sessions.ScheduleList{Limit: 10})
+	views, _, err := s.bot.schedules.book().List(t.Context(), sessions.ScheduleList{Limit: 10})
 	if err != nil || len(views) != 1 {
 		t.Errorf("%d schedules %v", len(views), err)
 	}

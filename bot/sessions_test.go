@@ -2,14 +2,13 @@ package bot
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"parley/adapters"
 	"parley/agent"
 	"parley/api"
+	"parley/bot/texts"
 	"parley/sessions"
 )
 
@@ -92,7 +91,7 @@ func TestWhoMayResumeWhat(t *testing.T) {
 		s.hears("echo: [OWNER] @bot hello")
 		group := s.idle("group")
 		for _, text := range []string{"/resume " + owners.ID, "/resume telegram:2026-01-01-nobody", "/resume 9", "/resume " + strings.Repeat("x", 300), "/resume {a}", "/resume " + group.ID} {
-			if got := s.ask("member", text); got != textNoSuchSession {
+			if got := s.ask("member", text); got != texts.NoSuchSession {
 				t.Errorf("%s: a stranger was told %q", text, got)
 			}
 		}
@@ -101,7 +100,7 @@ func TestWhoMayResumeWhat(t *testing.T) {
 		if record, err := s.store.Get(t.Context(), members.ID); err != nil || len(record.Participants) != 1 {
 			t.Fatalf("an owner who only looked was added: %+v, %v", record, err)
 		}
-		if got := s.answers(s.event("owner", "/resume "+owners.ID, true)); got != textDirectInGroup {
+		if got := s.answers(s.event("owner", "/resume "+owners.ID, true)); got != texts.DirectInGroup {
 			t.Fatalf("a group was told %q", got)
 		}
 		if got := s.record("group"); got.ID != group.ID {
@@ -166,9 +165,9 @@ func TestNameAndLabelsAreInTheLogAndNotInThePrompt(t *testing.T) {
 		expect(t, s.ask("member", "/label"), "Write `/label`")
 		expect(t, s.ask("member", "/label the answer"), "`e2` is labelled “the answer” now", "`/label e2` takes it off")
 		expect(t, s.ask("member", "/label e1 the question"), "`e1` is labelled")
-		expect(t, s.ask("member", "/label e99 nothing"), textNoSuchEntry)
-		expect(t, s.ask("member", "/name "+strings.Repeat("x", 90)), textNameTooLong)
-		expect(t, s.ask("member", "/name two\nlines"), textNameTooLong)
+		expect(t, s.ask("member", "/label e99 nothing"), texts.NoSuchEntry)
+		expect(t, s.ask("member", "/name "+strings.Repeat("x", 90)), texts.NameTooLong)
+		expect(t, s.ask("member", "/name two\nlines"), texts.NameTooLong)
 		tree := s.ask("member", "/tree")
 		expect(t, tree, "```\n", "e1", "[the question]", "[the answer]", "← here")
 		if s.record("member").Name != "Trip" {
@@ -189,7 +188,7 @@ func TestABranchIsLeftAndGoneBackTo(t *testing.T) {
 		s.talks("member", "where to?")
 		record := s.talks("member", "Rome")
 		expect(t, s.ask("member", "/branch"), "Write `/branch e12`")
-		expect(t, s.ask("member", "/branch e77"), textNoSuchEntry)
+		expect(t, s.ask("member", "/branch e77"), texts.NoSuchEntry)
 		expect(t, s.ask("member", "/branch e2"), "goes on from `e2`", "`/branch "+record.LeafID()+"` goes back")
 		s.talks("member", "Oslo")
 		requests := s.brain.asked()
@@ -228,7 +227,7 @@ func TestTreeCommandsAreRefusedWhileATurnRuns(t *testing.T) {
 	s.says("member", "two")
 	<-started
 	for _, text := range []string{"/branch e1", "/fork", "/clear"} {
-		if got := s.ask("member", text); got != textStillRunning {
+		if got := s.ask("member", text); got != texts.StillRunning {
 			t.Errorf("%s: %q", text, got)
 		}
 	}
@@ -285,7 +284,7 @@ func TestClearErasesWhatWasSaid(t *testing.T) {
 		s := newStage(t, on)
 		before := s.talks("member", "forget this")
 		s.ask("member", "/name kept")
-		expect(t, s.ask("member", "/clear"), textCleared)
+		expect(t, s.ask("member", "/clear"), texts.Cleared)
 		record := s.record("member")
 		if record.ID != before.ID || record.Cleared == 0 || record.Name != "kept" {
 			t.Fatalf("%+v", record)
@@ -338,28 +337,5 @@ func TestTheNumbersAreThoseOfTheListShown(t *testing.T) {
 	expect(t, s.ask("member", "/resume 1"), "“one”")
 	if got := s.record("member"); got.ID != first.ID {
 		t.Fatalf("%+v", got)
-	}
-}
-
-func TestAgo(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	for passed, want := range map[time.Duration]string{
-		-time.Hour: "just now", 59 * time.Second: "just now", 5 * time.Minute: "5 min ago", 3 * time.Hour: "3 h ago",
-		24 * time.Hour: "1 day ago", 72 * time.Hour: "3 days ago", 40 * 24 * time.Hour: "25 Mar 2026",
-	} {
-		if got := ago(now.Add(-passed), now); got != want {
-			t.Errorf("%s: %q", passed, got)
-		}
-	}
-}
-
-// Nothing people wrote is Markdown in the gateway's own words.
-func TestTitlesAreNoMarkdown(t *testing.T) {
-	t.Parallel()
-	record := sessions.Record{Name: "[x](http://evil) `a` @everyone <b>"}
-	got := sessionLine(record, "", false, time.Now())
-	if regexp.MustCompile("(^|[^\\\\])[`\\[\\]<>@]").MatchString(strings.TrimSuffix(got, "**")) {
-		t.Fatalf("%q", got)
 	}
 }

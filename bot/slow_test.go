@@ -8,6 +8,7 @@ import (
 
 	"parley/adapters"
 	"parley/api"
+	"parley/bot/texts"
 	"parley/sessions"
 )
 
@@ -145,7 +146,7 @@ func TestARetryOfAnEndedConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	said, err := s.bot.Say(t.Context(), api.Say{Surface: page, Session: "web:phone", Text: "/retry"})
-	if err != nil || said.Reply != textEnded || strings.Contains(said.Reply, "still") {
+	if err != nil || said.Reply != texts.Ended || strings.Contains(said.Reply, "still") {
 		t.Fatalf("%+v, %v", said, err)
 	}
 }

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"parley/adapters"
+	"parley/bot/texts"
 	"parley/sessions"
 )
 
@@ -24,28 +25,11 @@ func newSession(event adapters.Event, user string) sessions.NewSession {
 }
 
 func sourceKind(platform adapters.Platform) string {
-	if local(platform) {
+	if platform.Own() {
 		return string(platform)
 	}
 	return "channel"
 }
-
-// local reports whether a platform is the gateway's own: its people read the
-// log, and nothing is sent to them.
-func local(platform adapters.Platform) bool {
-	switch platform {
-	case adapters.Web, adapters.CLI, adapters.API, adapters.Schedule:
-		return true
-	default:
-		return false
-	}
-}
-
-// Metadata keys that the prompt reads back.
-const (
-	metaTitle   = "chat_title"
-	metaBotName = "bot_name"
-)
 
 // metadata names the platform's own ids, so that other programs can find a
 // session by them.
@@ -56,25 +40,17 @@ func metadata(event adapters.Event) map[string]any {
 			out[key] = value
 		}
 	}
-	put(metaTitle, event.Title)
-	put(metaBotName, event.BotName)
-	switch event.Surface.Platform {
-	case adapters.Telegram:
-		put("telegram_chat_id", event.Surface.Chat)
-		put("telegram_thread_id", event.Surface.Thread)
-	case adapters.Discord:
-		put("discord_channel_id", event.Surface.Chat)
-	case adapters.Slack:
-		put("slack_channel_id", event.Surface.Chat)
-		put("slack_thread_ts", event.Surface.Thread)
+	put(texts.ChatTitle, event.Title)
+	put(texts.BotName, event.BotName)
+	traits := event.Surface.Platform.Traits()
+	if traits.ChatKey != "" {
+		put(traits.ChatKey, event.Surface.Chat)
+	}
+	if traits.ThreadKey != "" {
+		put(traits.ThreadKey, event.Surface.Thread)
 	}
 	if len(out) == 0 {
 		return nil
 	}
 	return out
-}
-
-func textOf(metadata map[string]any, key string) string {
-	text, _ := metadata[key].(string)
-	return text
 }

@@ -26,7 +26,7 @@ const patience = 30 * time.Second
 
 const (
 	account = "77"
-	partMax = 1200 // longest message of the platform, in bytes
+	partMax = 2000 // longest message of the platform, in bytes
 )
 
 // platform is an adapter whose people are the test. It delivers what is said to
@@ -49,7 +49,7 @@ func newPlatform() *platform {
 }
 
 func (p *platform) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Platform: adapters.Telegram, TextMax: partMax, TextUnit: adapters.Runes, TypingFor: 5 * time.Second}
+	return adapters.Capabilities{Platform: adapters.Telegram, TextMax: partMax, TypingFor: 5 * time.Second}
 }
 
 func (p *platform) Account() string {

@@ -5,6 +5,8 @@ import (
 
 	"parley/internal/secret"
 	"parley/redisstore"
+	"parley/sessions"
+	"parley/sqlitestore"
 	"parley/test/redistest"
 )
 
@@ -31,4 +33,14 @@ func eachStore(t *testing.T, test func(t *testing.T, on option)) {
 			c.Store = store
 		})
 	})
+}
+
+func memoryStore(t *testing.T) sessions.Store {
+	t.Helper()
+	store, err := sqlitestore.Open(t.Context(), sqlitestore.Config{Path: sqlitestore.Memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
 }

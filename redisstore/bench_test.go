@@ -11,6 +11,7 @@ import (
 
 	"parley/internal/secret"
 	"parley/sessions"
+	"parley/sessions/storetest"
 	"parley/test/redistest"
 )
 
@@ -63,7 +64,7 @@ func scriptTime(b *testing.B, server *redistest.Server) float64 {
 		b.Fatal(err)
 	}
 	for line := range strings.Lines(info) {
-		_, rest, found := strings.Cut(line, "cmdstat_evalsha:")
+		_, rest, found := strings.Cut(line, "cmdstat_fcall:")
 		if _, usec, ok := strings.Cut(rest, ",usec="); found && ok {
 			number, _, _ := strings.Cut(usec, ",")
 			total, err := strconv.ParseFloat(number, 64)
@@ -187,7 +188,7 @@ func benchTurn(ctx context.Context, s *Store, chat int, known *sessions.Known) e
 	}
 	done, err := s.Commit(ctx, sessions.CommitRequest{
 		Lease: posted.Turn.Lease, Outcome: sessions.Done, Entries: []sessions.NewEntry{answer}, Send: &claimer,
-		Deliveries: []sessions.NewDelivery{{Surface: posted.Turn.Surface(), Payload: []byte(`{"text":"It rains. Take the umbrella."}`)}},
+		Deliveries: []sessions.NewDelivery{{Surface: storetest.SurfaceOf(posted.Turn), Payload: []byte(`{"text":"It rains. Take the umbrella."}`)}},
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"parley/internal/pause"
 	"parley/sessions"
 )
 
@@ -33,9 +34,9 @@ const (
 )
 
 // refusals are the error codes with which a server answers before it runs
-// anything. A script that declares what it does (#!lua) is refused as a whole.
+// anything. A function says what it does, and is refused as a whole.
 var refusals = []string{ //nolint:gochecknoglobals // constant
-	"LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "ASK", "NOSCRIPT", "OOM", "MISCONF", "NOREPLICAS",
+	"LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "ASK", "OOM", "MISCONF", "NOREPLICAS",
 }
 
 // fateOf reads an error of a command. A slot that is being moved answers ASK:
@@ -57,6 +58,9 @@ func fateOf(err error) fate {
 		if slices.Contains(refusals, code) {
 			return refused
 		}
+		if missing(err) {
+			return refused
+		}
 		if code == "ERR" || code == "WRONGTYPE" || code == "CROSSSLOT" {
 			return broken
 		}
@@ -74,7 +78,7 @@ func (s *Store) run(ctx context.Context, p partition, sc *script, values ...any)
 
 func (s *Store) evalArgs(p partition, sc *script, values []any) []any {
 	args := make([]any, 0, len(values)+5)
-	args = append(args, "evalsha", sc.sha, 1, p.base, s.config.Offset().Milliseconds())
+	args = append(args, "fcall", sc.function, 1, p.base, s.config.Offset().Milliseconds())
 	return append(args, values...)
 }
 
@@ -95,7 +99,7 @@ func (s *Store) send(ctx context.Context, p partition, sc *script, args []any, r
 	ctx, cancel := context.WithTimeoutCause(ctx, operationFor, errSlow)
 	defer cancel()
 	until := time.Now().Add(repeat)
-	for pause := retryFirst; ; pause = min(2*pause, retryMax) {
+	for again := retryFirst; ; again = min(2*again, retryMax) {
 		table := s.router.table.Load()
 		val, err := (*table)[p.index].do(ctx, sc, args)
 		if err == nil {
@@ -110,25 +114,13 @@ func (s *Store) send(ctx context.Context, p partition, sc *script, args []any, r
 		if err := s.router.refresh(ctx, table); err != nil {
 			s.config.Logger.DebugContext(ctx, "cannot read the cluster's slots", "error", err)
 		}
-		if time.Now().After(until) || !wait(ctx, pause) {
+		if time.Now().After(until) || !pause.For(ctx, again) {
 			return nil, s.failure(ctx, sc, err)
 		}
 	}
 }
 
 var errSlow = fmt.Errorf("no answer within %s", operationFor)
-
-// wait waits for a while; false: ctx ended before.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // failure is the error a caller sees.
 func (s *Store) failure(ctx context.Context, sc *script, err error) error {

@@ -107,7 +107,7 @@ func syncedFindings(addr string, answer any) []Finding {
 	return []Finding{{LevelError, addr + " does not know WAITAOF, which synced=true needs: nothing is acknowledged", "Use Redis 7.2 or newer, or take synced=true out of the store's URL."}}
 }
 
-// versionFinding wants sharded pub/sub and script flags: 7.0.
+// versionFinding wants sharded pub/sub and functions: 7.0.
 func versionFinding(addr, info string) Finding {
 	version := ""
 	for line := range strings.Lines(info) {

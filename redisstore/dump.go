@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // phase is a kind of items: the kind of the keys that they are read from, and
@@ -22,17 +23,17 @@ type phase struct {
 // phases are the kinds of items in the order of a dump.
 func phases() []phase {
 	return []phase{
-		{sessions.ItemChat, "ch", single((*Store).dumpChat)},
-		{sessions.ItemLock, "k", single((*Store).dumpLock)},
-		{sessions.ItemUser, "U", single((*Store).dumpUser)},
-		{sessions.ItemSession, "s", (*Store).dumpSession},
-		{sessions.ItemBinding, "b", single((*Store).dumpBinding)},
-		{sessions.ItemTimer, "t", single((*Store).dumpTimer)},
-		{sessions.ItemDead, "dl", single((*Store).dumpDead)},
-		{sessions.ItemRow, "o", (*Store).dumpRows},
-		{sessions.ItemSchedule, "g", single((*Store).dumpSchedule)},
-		{sessions.ItemRun, "gr", (*Store).dumpRuns},
-		{sessions.ItemKey, "d", single((*Store).dumpKey)},
+		{archive.ItemChat, "ch", single((*Store).dumpChat)},
+		{archive.ItemLock, "k", single((*Store).dumpLock)},
+		{archive.ItemUser, "U", single((*Store).dumpUser)},
+		{archive.ItemSession, "s", (*Store).dumpSession},
+		{archive.ItemBinding, "b", single((*Store).dumpBinding)},
+		{archive.ItemTimer, "t", single((*Store).dumpTimer)},
+		{archive.ItemDead, "dl", single((*Store).dumpDead)},
+		{archive.ItemRow, "o", (*Store).dumpRows},
+		{archive.ItemSchedule, "g", single((*Store).dumpSchedule)},
+		{archive.ItemRun, "gr", (*Store).dumpRuns},
+		{archive.ItemKey, "d", single((*Store).dumpKey)},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // textOf is the answer of a plain command; found is false where there is none.
@@ -52,7 +53,7 @@ func (s *Store) dumpChat(ctx context.Context, n named) (any, sessions.ItemKind, 
 		return nil, "", err
 	}
 	at, by, _ := strings.Cut(text, " ")
-	return sessions.ChatItem{Chat: n.name, By: by, At: fromMillis(numberOf(at))}, sessions.ItemChat, nil
+	return archive.ChatItem{Chat: n.name, By: by, At: fromMillis(numberOf(at))}, archive.ItemChat, nil
 }
 
 func (s *Store) dumpLock(ctx context.Context, n named) (any, sessions.ItemKind, error) {
@@ -63,7 +64,7 @@ func (s *Store) dumpLock(ctx context.Context, n named) (any, sessions.ItemKind, 
 	if err != nil || f[0] == "" {
 		return nil, "", err
 	}
-	return sessions.LockItem{Name: n.name, Fence: numberOf(f[0]), Data: f[1]}, sessions.ItemLock, nil
+	return archive.LockItem{Name: n.name, Fence: numberOf(f[0]), Data: f[1]}, archive.ItemLock, nil
 }
 
 func (s *Store) dumpUser(ctx context.Context, n named) (any, sessions.ItemKind, error) {
@@ -75,7 +76,7 @@ func (s *Store) dumpUser(ctx context.Context, n named) (any, sessions.ItemKind, 
 	if user.Role == "" && len(user.Identities) == 1 {
 		return nil, "", r.err
 	}
-	return user, sessions.ItemUser, r.err
+	return user, archive.ItemUser, r.err
 }
 
 func (s *Store) dumpSession(ctx context.Context, n named, from int64, limit int) (items []sessions.Item, next int64, err error) {
@@ -84,7 +85,7 @@ func (s *Store) dumpSession(ctx context.Context, n named, from int64, limit int)
 		if err != nil {
 			return nil, 0, err
 		}
-		body, err := itemOf(sessions.ItemSession, item)
+		body, err := itemOf(archive.ItemSession, item)
 		if err != nil || item.Record.Seq == item.Record.Cleared {
 			return []sessions.Item{body}, 0, err
 		}
@@ -99,7 +100,7 @@ func (s *Store) dumpSession(ctx context.Context, n named, from int64, limit int)
 		return nil, 0, err
 	}
 	for _, e := range entries {
-		item, err := itemOf(sessions.ItemEntry, sessions.EntryItem{Session: n.name, Entry: e})
+		item, err := itemOf(archive.ItemEntry, archive.EntryItem{Session: n.name, Entry: e})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -111,7 +112,7 @@ func (s *Store) dumpSession(ctx context.Context, n named, from int64, limit int)
 	return items, next, nil
 }
 
-func (s *Store) sessionItem(ctx context.Context, n named) (item sessions.SessionItem, err error) {
+func (s *Store) sessionItem(ctx context.Context, n named) (item archive.SessionItem, err error) {
 	code, r, err := s.answer(ctx, n.partition, s.scripts.dumpSession, n.name)
 	if err != nil {
 		return item, err
@@ -144,7 +145,7 @@ func (s *Store) sessionItem(ctx context.Context, n named) (item sessions.Session
 }
 
 // turns fills in the open turn, or the last one.
-func (h hot) turns(item *sessions.SessionItem) error {
+func (h hot) turns(item *archive.SessionItem) error {
 	if h.turn == "" {
 		return nil
 	}
@@ -167,12 +168,12 @@ func statusAtRest(state sessions.State) sessions.Status {
 }
 
 // parseQueued reads what queuedText wrote.
-func parseQueued(text string) (m sessions.QueuedMessage, err error) {
+func parseQueued(text string) (m archive.QueuedMessage, err error) {
 	f := strings.SplitN(text, "\n", 5)
 	if len(f) != 5 {
 		return m, errReply
 	}
-	m = sessions.QueuedMessage{Seq: numberOf(f[0]), Alone: f[2] == "1", Rights: f[3], Surface: f[4]}
+	m = archive.QueuedMessage{Seq: numberOf(f[0]), Alone: f[2] == "1", Rights: f[3], Surface: f[4]}
 	m.SentAt, m.Sequence, err = parseOrder(f[1])
 	return m, err
 }
@@ -196,7 +197,7 @@ func parseOrder(text string) (sentAt time.Time, sequence int64, err error) {
 }
 
 // parseTurn reads what turnText wrote.
-func parseTurn(text string) (t sessions.TurnItem, err error) {
+func parseTurn(text string) (t archive.TurnItem, err error) {
 	f := strings.SplitN(text, "\n", 5)
 	if len(f) != 5 {
 		return t, errReply
@@ -204,7 +205,7 @@ func parseTurn(text string) (t sessions.TurnItem, err error) {
 	t.Tip = numberOf(f[0])
 	for part := range strings.SplitSeq(f[1], ",") {
 		seq, order, _ := strings.Cut(part, ":")
-		m := sessions.QueuedMessage{Seq: numberOf(seq), Alone: f[2] == "1", Rights: f[3], Surface: f[4]}
+		m := archive.QueuedMessage{Seq: numberOf(seq), Alone: f[2] == "1", Rights: f[3], Surface: f[4]}
 		if m.SentAt, m.Sequence, err = parseOrder(order); err != nil {
 			return t, err
 		}
@@ -222,7 +223,7 @@ func (s *Store) dumpBinding(ctx context.Context, n named) (any, sessions.ItemKin
 	if err != nil || !there {
 		return nil, "", err
 	}
-	return sessions.BindingItem{Surface: n.name, Session: text[1:]}, sessions.ItemBinding, nil
+	return archive.BindingItem{Surface: n.name, Session: text[1:]}, archive.ItemBinding, nil
 }
 
 // there reports whether there is such a session.
@@ -245,7 +246,7 @@ func (s *Store) dumpTimer(ctx context.Context, n named) (any, sessions.ItemKind,
 	if f[2] != "" {
 		t.Payload, err = s.fetch(ctx, n.partition, f[2])
 	}
-	return sessions.TimerItem{Timer: t}, sessions.ItemTimer, err
+	return archive.TimerItem{Timer: t}, archive.ItemTimer, err
 }
 
 func (s *Store) dumpDead(ctx context.Context, n named) (any, sessions.ItemKind, error) {
@@ -253,14 +254,14 @@ func (s *Store) dumpDead(ctx context.Context, n named) (any, sessions.ItemKind, 
 	if err != nil || f[0] == "" {
 		return nil, "", err
 	}
-	item := sessions.DeadItem{Placed: numberOf(f[5]), Letter: sessions.DeadLetter{
+	item := archive.DeadItem{Placed: numberOf(f[5]), Letter: sessions.DeadLetter{
 		ID: n.name, Session: f[0], At: fromMillis(numberOf(f[1])), Reason: f[2], Attempts: int(numberOf(f[3])),
 	}}
 	for seq := range strings.SplitSeq(f[4], ",") {
 		item.Letter.Messages = append(item.Letter.Messages, numberOf(seq))
 	}
 	item.Turn, err = parseTurn(f[6])
-	return item, sessions.ItemDead, err
+	return item, archive.ItemDead, err
 }
 
 func (s *Store) dumpRows(ctx context.Context, n named, from int64, limit int) (items []sessions.Item, next int64, err error) {
@@ -281,7 +282,7 @@ func (s *Store) dumpRows(ctx context.Context, n named, from int64, limit int) (i
 			}
 			item.Attempt, item.MaybeSent = int(numberOf(h[1])), h[0] != "" || h[2] != ""
 		}
-		body, err := itemOf(sessions.ItemRow, item)
+		body, err := itemOf(archive.ItemRow, item)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -294,12 +295,12 @@ func (s *Store) dumpRows(ctx context.Context, n named, from int64, limit int) (i
 }
 
 // rowItem reads "id\nsession\nentry\nblob\npayload".
-func (s *Store) rowItem(ctx context.Context, n named, text string) (item sessions.RowItem, err error) {
+func (s *Store) rowItem(ctx context.Context, n named, text string) (item archive.RowItem, err error) {
 	f := strings.SplitN(text, "\n", 5)
 	if len(f) != 5 {
 		return item, errReply
 	}
-	item = sessions.RowItem{ID: f[0], Surface: n.name, Session: f[1], Entry: numberOf(f[2]), Payload: json.RawMessage(f[4])}
+	item = archive.RowItem{ID: f[0], Surface: n.name, Session: f[1], Entry: numberOf(f[2]), Payload: json.RawMessage(f[4])}
 	if f[3] != "" {
 		if item.Payload, err = s.fetch(ctx, n.partition, f[3]); err != nil {
 			return item, err
@@ -320,10 +321,10 @@ func (s *Store) dumpSchedule(ctx context.Context, n named) (any, sessions.ItemKi
 	if err != nil || f[3] == "" {
 		return nil, "", err
 	}
-	return sessions.ScheduleItem{
+	return archive.ScheduleItem{
 		ID: n.name, By: f[0], Definition: json.RawMessage(f[1]), State: json.RawMessage(f[2]),
 		Version: numberOf(f[3]), CreatedAt: fromMillis(numberOf(f[4])),
-	}, sessions.ItemSchedule, nil
+	}, archive.ItemSchedule, nil
 }
 
 func (s *Store) dumpRuns(ctx context.Context, n named, from int64, limit int) (items []sessions.Item, next int64, err error) {
@@ -338,7 +339,7 @@ func (s *Store) dumpRuns(ctx context.Context, n named, from int64, limit int) (i
 		if err != nil {
 			return nil, 0, err
 		}
-		item, err := itemOf(sessions.ItemRun, sessions.RunItem{Schedule: n.name, ID: id, At: fromMillis(at), Body: json.RawMessage(body)})
+		item, err := itemOf(archive.ItemRun, archive.RunItem{Schedule: n.name, ID: id, At: fromMillis(at), Body: json.RawMessage(body)})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -363,13 +364,13 @@ func (s *Store) dumpKey(ctx context.Context, n named) (any, sessions.ItemKind, e
 	if seq == ">" || length > len(rest) {
 		return nil, "", r.err
 	}
-	item := sessions.KeyItem{Home: rest[:length], Key: rest[length:], Until: r.time(), Session: session, Seq: numberOf(seq)}
+	item := archive.KeyItem{Home: rest[:length], Key: rest[length:], Until: r.time(), Session: session, Seq: numberOf(seq)}
 	if session == "" {
-		return item, sessions.ItemKey, r.err
+		return item, archive.ItemKey, r.err
 	}
 	there, err := s.there(ctx, session)
 	if !there {
 		item.Session, item.Seq = "", 0
 	}
-	return item, sessions.ItemKey, errors.Join(err, r.err)
+	return item, archive.ItemKey, errors.Join(err, r.err)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // Pieces in which an import is sent.
@@ -64,12 +65,12 @@ func (s *Store) implant(ctx context.Context, st *stage, record sessions.Record, 
 	if record.State == sessions.StateSuspended || record.State == sessions.StateExpired {
 		record.Status = sessions.StatusInactive
 	}
-	return s.plant(ctx, st, sessions.SessionItem{Record: record, Leaf: record.Leaf, Placed: sequel.Placed()}, -1)
+	return s.plant(ctx, st, archive.SessionItem{Record: record, Leaf: record.Leaf, Placed: sequel.Placed()}, -1)
 }
 
 // plant makes a session of a record, what waits in it, and staged entries.
 // ready is when its turn is due in ms; 0: now, -1: it has none.
-func (s *Store) plant(ctx context.Context, st *stage, item sessions.SessionItem, ready int64) (sessions.Record, error) {
+func (s *Store) plant(ctx context.Context, st *stage, item archive.SessionItem, ready int64) (sessions.Record, error) {
 	record := item.Record
 	coldText, err := coldOfRecord(record)
 	if err != nil {
@@ -109,7 +110,7 @@ func coldOfRecord(r sessions.Record) (string, error) {
 }
 
 // packHot is the part of a record that changes often: see lua/lib/record.lua.
-func packHot(item sessions.SessionItem) string {
+func packHot(item archive.SessionItem) string {
 	r := item.Record
 	texts := map[string]string{
 		"st": string(r.State), "su": string(r.Status), "pv": r.Preview, "ws": r.WorkspaceID,
@@ -240,12 +241,12 @@ func entryText(e sessions.Entry) (string, error) {
 }
 
 // queuedText is a message that waits: see lua/lib/turn.lua.
-func queuedText(m sessions.QueuedMessage) string {
+func queuedText(m archive.QueuedMessage) string {
 	return fmt.Sprintf("%d\n%s\n%d\n%s\n%s", m.Seq, orderText(m.SentAt, m.Sequence), bit(m.Alone), m.Rights, m.Surface)
 }
 
 // turnText is a turn: see lua/lib/turn.lua.
-func turnText(t sessions.TurnItem) string {
+func turnText(t archive.TurnItem) string {
 	var seqs []string
 	for _, m := range t.Messages {
 		seqs = append(seqs, fmt.Sprintf("%d:%s", m.Seq, orderText(m.SentAt, m.Sequence)))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"parley/internal/pause"
 )
 
 // How a listener finds out that its connection is dead, and how long it waits
@@ -108,7 +110,7 @@ func (l *listener) run(ctx context.Context) {
 			l.hub.store.config.Logger.DebugContext(ctx, "cannot read the cluster's slots", "error", err)
 		}
 		l.hub.broke(l)
-		if !wait(ctx, listenWait) {
+		if !pause.For(ctx, listenWait) {
 			return
 		}
 	}

@@ -176,35 +176,61 @@ func gather(queue chan *call, first *call) []*call {
 // safe. Its time is bounded by the client's own time-outs, not by any caller's.
 func (n *node) send(batch []*call, safe bool) {
 	cmds, unsafe := n.pipeline(batch, false, safe)
-	var missing []*call
+	var again []*call
 	for i, c := range batch {
-		err := cmds[i].Err()
-		if c.script != nil && err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-			missing = append(missing, c)
+		if c.script != nil && missing(cmds[i].Err()) {
+			again = append(again, c)
 			continue
 		}
 		c.answered(cmds[i], unsafe)
 	}
-	if len(missing) == 0 {
+	if len(again) == 0 {
 		return
 	}
-	cmds, unsafe = n.pipeline(missing, true, safe)
-	for i, c := range missing {
+	cmds, unsafe = n.pipeline(again, true, safe)
+	for i, c := range again {
 		c.answered(cmds[i], unsafe)
+	}
+	n.tidy(again[0].script.library)
+}
+
+// missing tells the answer of a server that has no such function: it is new,
+// was emptied, or a replica that became master before it got the library.
+// Nothing was run.
+func missing(err error) bool { return err != nil && err.Error() == "ERR Function not found" }
+
+// librariesMax is how many libraries of gateways a server keeps: one per
+// version that has used it lately.
+const librariesMax = 8
+
+// tidy deletes the libraries of other versions when there are too many. A
+// gateway that still uses one loads it again at its next call.
+func (n *node) tidy(own *library) {
+	ctx := context.Background() // as in pipeline
+	list, err := n.client.FunctionList(ctx, redis.FunctionListQuery{LibraryNamePattern: libraryPrefix + "*"}).Result()
+	if err != nil || len(list) <= librariesMax {
+		return
+	}
+	for _, other := range list {
+		if other.Name != own.name {
+			_ = n.client.FunctionDelete(ctx, other.Name) // who may not delete keeps them
+		}
 	}
 }
 
-// pipeline sends the batch; with load each script goes before its first use.
+// pipeline sends the batch; with load each library goes before its first use.
+// A server that has it by now refuses to load it twice, which is as good.
 // The error says why the successes do not count; nil, that they do.
 func (n *node) pipeline(batch []*call, load, safe bool) (cmds []*redis.Cmd, unsafe error) {
 	ctx := context.Background() // many callers' calls: see send
 	pipe := n.client.Pipeline()
-	loaded := map[*script]bool{}
+	loads := map[*library]*redis.Cmd{}
 	cmds = make([]*redis.Cmd, len(batch))
 	for i, c := range batch {
-		if load && !loaded[c.script] {
-			loaded[c.script] = true
-			_ = pipe.Process(ctx, redis.NewCmd(ctx, "script", "load", c.script.source)) // queues only
+		if load && loads[c.script.library] == nil {
+			loading := redis.NewCmd(ctx, "function", "load", c.script.library.text)
+			loads[c.script.library] = loading
+			_ = pipe.Process(ctx, loading) // queues only
 		}
 		cmds[i] = redis.NewCmd(ctx, c.args...)
 		_ = pipe.Process(ctx, cmds[i]) // queues only
@@ -212,13 +238,27 @@ func (n *node) pipeline(batch []*call, load, safe bool) (cmds []*redis.Cmd, unsa
 	if !safe {
 		_, err := pipe.Exec(ctx)
 		unanswered(cmds, err)
+		unloaded(batch, cmds, loads)
 		return cmds, nil
 	}
 	q := n.copies.ask(ctx, pipe, batch)
 	_, err := pipe.Exec(ctx)
 	unanswered(cmds, err)
 	unanswered(q.commands(), err)
+	unloaded(batch, cmds, loads)
 	return cmds, n.copies.verdict(q)
+}
+
+// unloaded gives the calls whose library a server would not load its reason.
+func unloaded(batch []*call, cmds []*redis.Cmd, loads map[*library]*redis.Cmd) {
+	for i, c := range batch {
+		if c.script == nil || loads[c.script.library] == nil || !missing(cmds[i].Err()) {
+			continue
+		}
+		if err := loads[c.script.library].Err(); err != nil && !strings.Contains(err.Error(), "already exists") {
+			cmds[i].SetErr(err)
+		}
+	}
 }
 
 // unanswered gives the commands whose answers a broken connection kept their error.

@@ -83,7 +83,7 @@ func (p *proxy) requests(from, to net.Conn, asked *atomic.Bool) {
 		if err != nil {
 			return
 		}
-		if strings.Contains(string(buf[:n]), "evalsha") {
+		if strings.Contains(string(buf[:n]), "fcall") {
 			asked.Store(true)
 		}
 		if _, err := scripts.Write(buf[:n]); err != nil || scripts.Flush() != nil {

@@ -212,12 +212,14 @@ func (s *Store) Rotate(ctx context.Context, request sessions.RotateRequest) (ses
 	}
 	bare, random := s.idsFor(request.New)
 	args := append([]any{surface, request.Key, dedupeFor, request.New.ID, bare, random, request.New.UserID, made, drawn()}, rows...)
-	code, r, err := s.answer(ctx, p, s.scripts.rotate, append(args, claimMillis(request.Send), drawn())...)
+	code, r, err := s.answer(ctx, p, s.scripts.rotate, append(args, claimMillis(request.Send), drawn(), request.Held)...)
 	switch {
 	case err != nil:
 		return sessions.RotateResult{}, err
 	case code == "dup":
 		return sessions.RotateResult{Duplicate: true}, nil
+	case code == "elsewhere":
+		return sessions.RotateResult{}, errors.Join(&sessions.MovedError{Surface: surface, Session: r.text()}, r.err)
 	case code != "ok":
 		return sessions.RotateResult{}, r.refusal(code, "rotate")
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,12 +28,6 @@ type copies struct {
 // runs out, by itself. ADR 4 has the reason of each.
 func unwaited() []string {
 	return []string{"renew", "take", "settle", "forward_done", "timer_fire", "lock", "lock_save", "lock_release", "sweep", "meta"}
-}
-
-// waits reports whether a script's success must be on the replicas in safe mode.
-func waits(name, source string) bool {
-	shebang, _, _ := strings.Cut(source, "\n")
-	return !strings.Contains(shebang, "no-writes") && !slices.Contains(unwaited(), name)
 }
 
 // ReplicasError is a call in safe mode of which too few replicas said in time

@@ -116,7 +116,7 @@ func TestSafeModeAsksOnTheWritersConnection(t *testing.T) {
 		}
 	}
 	from, _, _ := strings.Cut(strings.Join(asked, " "), " ")
-	if want := []string{from + ` "evalsha"`, from + ` "set"`, from + ` "wait"`}; !slices.Equal(asked, want) {
+	if want := []string{from + ` "fcall"`, from + ` "set"`, from + ` "wait"`}; !slices.Equal(asked, want) {
 		t.Fatalf("the server was asked %q", asked)
 	}
 	lines = monitored(t, r.Master, func() {

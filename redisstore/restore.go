@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // planned is an item that was checked and is ready to be written.
@@ -23,7 +24,7 @@ func (s *Store) Restore(ctx context.Context, items []sessions.Item) error {
 	}
 	var plan []planned
 	for i := 0; i < len(items); {
-		if items[i].Kind == sessions.ItemEntry {
+		if items[i].Kind == archive.ItemEntry {
 			write, count, err := s.planEntries(items[i:])
 			if err != nil {
 				return err
@@ -64,49 +65,49 @@ func planner[T any](item sessions.Item, check func(T) error, write func(context.
 
 func (s *Store) plan(item sessions.Item) (planned, error) {
 	switch item.Kind {
-	case sessions.ItemChat:
-		return planner(item, func(c sessions.ChatItem) error { return sessions.CheckKey("chat", c.Chat) }, s.restoreChat)
-	case sessions.ItemLock:
-		return planner(item, func(l sessions.LockItem) error {
+	case archive.ItemChat:
+		return planner(item, func(c archive.ChatItem) error { return sessions.CheckKey("chat", c.Chat) }, s.restoreChat)
+	case archive.ItemLock:
+		return planner(item, func(l archive.LockItem) error {
 			return errors.Join(sessions.CheckKey("lock", l.Name), sessions.CheckLockData(l.Data))
 		}, s.restoreLock)
-	case sessions.ItemUser:
+	case archive.ItemUser:
 		return planner(item, checkUserItem, s.restoreUser)
-	case sessions.ItemSession:
+	case archive.ItemSession:
 		return planner(item, checkSessionItem, s.restoreSession)
-	case sessions.ItemBinding:
-		return planner(item, func(b sessions.BindingItem) error {
+	case archive.ItemBinding:
+		return planner(item, func(b archive.BindingItem) error {
 			return sessions.AttachRequest{Session: b.Session, Surface: b.Surface}.Check()
 		}, s.restoreBinding)
-	case sessions.ItemTimer:
-		return planner(item, func(t sessions.TimerItem) error { return sessions.CheckTimer(t.Timer, 0) }, s.restoreTimer)
-	case sessions.ItemDead:
+	case archive.ItemTimer:
+		return planner(item, func(t archive.TimerItem) error { return sessions.CheckTimer(t.Timer, 0) }, s.restoreTimer)
+	case archive.ItemDead:
 		return planner(item, checkDeadItem, s.restoreDead)
-	case sessions.ItemRow:
-		return planner(item, func(r sessions.RowItem) error {
+	case archive.ItemRow:
+		return planner(item, func(r archive.RowItem) error {
 			return errors.Join(sessions.CheckKey("surface", r.Surface), sessions.CheckKey("delivery id", r.ID))
 		}, s.restoreRow)
-	case sessions.ItemSchedule:
-		return planner(item, func(g sessions.ScheduleItem) error { return sessions.CheckScheduleID(g.ID) }, s.restoreSchedule)
-	case sessions.ItemRun:
-		return planner(item, func(r sessions.RunItem) error {
+	case archive.ItemSchedule:
+		return planner(item, func(g archive.ScheduleItem) error { return sessions.CheckScheduleID(g.ID) }, s.restoreSchedule)
+	case archive.ItemRun:
+		return planner(item, func(r archive.RunItem) error {
 			return errors.Join(sessions.CheckScheduleID(r.Schedule), sessions.CheckKey("run id", r.ID))
 		}, s.restoreRun)
-	case sessions.ItemKey:
-		return planner(item, func(k sessions.KeyItem) error {
+	case archive.ItemKey:
+		return planner(item, func(k archive.KeyItem) error {
 			return errors.Join(sessions.CheckKey("home", k.Home), sessions.CheckKey("key", k.Key))
 		}, s.restoreKey)
 	}
 	return nil, &sessions.InvalidError{What: "item", Why: fmt.Sprintf("%.40q is no kind of items", item.Kind)}
 }
 
-func (s *Store) restoreChat(ctx context.Context, c sessions.ChatItem) error {
+func (s *Store) restoreChat(ctx context.Context, c archive.ChatItem) error {
 	p := s.ofSurface(c.Chat)
 	_, err := s.command(ctx, p, "set", p.key("ch", c.Chat), strconv.FormatInt(millis(c.At), 10)+" "+c.By)
 	return err
 }
 
-func (s *Store) restoreLock(ctx context.Context, l sessions.LockItem) error {
+func (s *Store) restoreLock(ctx context.Context, l archive.LockItem) error {
 	p := s.of(l.Name)
 	_, err := s.command(ctx, p, "hset", p.key("k", l.Name), "f", l.Fence, "d", l.Data)
 	return err
@@ -139,12 +140,12 @@ func (s *Store) restoreUser(ctx context.Context, u sessions.User) error {
 	return err
 }
 
-func checkSessionItem(item sessions.SessionItem) error {
+func checkSessionItem(item archive.SessionItem) error {
 	r := item.Record
 	if r.Seq < 0 || r.Cleared < 0 || r.Cleared > r.Seq || item.Leaf < 0 || item.Leaf > r.Seq || item.Placed < 0 {
 		return &sessions.InvalidError{What: "session item", Why: r.ID + ": its numbers cannot be"}
 	}
-	for _, turn := range []*sessions.TurnItem{item.Open, item.Last} {
+	for _, turn := range []*archive.TurnItem{item.Open, item.Last} {
 		if turn != nil && (len(turn.Messages) == 0 || turn.Tip < 1) {
 			return &sessions.InvalidError{What: "session item", Why: r.ID + ": a turn answers no message"}
 		}
@@ -152,7 +153,7 @@ func checkSessionItem(item sessions.SessionItem) error {
 	return sessions.CheckImport(r)
 }
 
-func (s *Store) restoreSession(ctx context.Context, item sessions.SessionItem) error {
+func (s *Store) restoreSession(ctx context.Context, item archive.SessionItem) error {
 	dueAt := int64(-1)
 	if item.Open != nil || len(item.Queue) > 0 {
 		dueAt = millis(item.ReadyAt)
@@ -171,10 +172,10 @@ func (s *Store) planEntries(items []sessions.Item) (write planned, count int, er
 	var first, size int64
 	var texts []any
 	for _, item := range items {
-		if item.Kind != sessions.ItemEntry {
+		if item.Kind != archive.ItemEntry {
 			break
 		}
-		e, err := decoded[sessions.EntryItem](item)
+		e, err := decoded[archive.EntryItem](item)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -204,7 +205,7 @@ func (s *Store) planEntries(items []sessions.Item) (write planned, count int, er
 	}, count, nil
 }
 
-func checkedEntry(e sessions.EntryItem) (string, error) {
+func checkedEntry(e archive.EntryItem) (string, error) {
 	if err := sessions.CheckID(e.Session); err != nil {
 		return "", err
 	}
@@ -217,7 +218,7 @@ func checkedEntry(e sessions.EntryItem) (string, error) {
 	return entryText(e.Entry)
 }
 
-func (s *Store) restoreBinding(ctx context.Context, b sessions.BindingItem) error {
+func (s *Store) restoreBinding(ctx context.Context, b archive.BindingItem) error {
 	p := s.ofSurface(b.Surface)
 	text := "=" + b.Session // see lua/lib/record.lua
 	if s.of(b.Session) != p {
@@ -227,7 +228,7 @@ func (s *Store) restoreBinding(ctx context.Context, b sessions.BindingItem) erro
 	return err
 }
 
-func (s *Store) restoreTimer(ctx context.Context, item sessions.TimerItem) error {
+func (s *Store) restoreTimer(ctx context.Context, item archive.TimerItem) error {
 	t := item.Timer
 	p := s.of(t.Home)
 	if string(t.Payload) == "null" {
@@ -249,14 +250,14 @@ func (s *Store) plain(ctx context.Context, p partition, sc *script, values ...an
 	return r.refusal(code, "restore")
 }
 
-func checkDeadItem(d sessions.DeadItem) error {
+func checkDeadItem(d archive.DeadItem) error {
 	if len(d.Turn.Messages) == 0 || len(d.Letter.Messages) == 0 {
 		return &sessions.InvalidError{What: "dead letter", Why: "it has no messages"}
 	}
 	return errors.Join(sessions.CheckID(d.Letter.Session), sessions.CheckKey("dead letter", d.Letter.ID))
 }
 
-func (s *Store) restoreDead(ctx context.Context, d sessions.DeadItem) error {
+func (s *Store) restoreDead(ctx context.Context, d archive.DeadItem) error {
 	l := d.Letter
 	seqs := make([]string, len(l.Messages))
 	for i, seq := range l.Messages {
@@ -266,7 +267,7 @@ func (s *Store) restoreDead(ctx context.Context, d sessions.DeadItem) error {
 		d.Placed, strings.Join(seqs, ","), turnText(d.Turn))
 }
 
-func (s *Store) restoreRow(ctx context.Context, r sessions.RowItem) error {
+func (s *Store) restoreRow(ctx context.Context, r archive.RowItem) error {
 	p := s.ofSurface(r.Surface)
 	blob, inline, err := s.payload(ctx, p, r.Payload)
 	if err != nil {
@@ -275,19 +276,19 @@ func (s *Store) restoreRow(ctx context.Context, r sessions.RowItem) error {
 	return s.plain(ctx, p, s.scripts.restoreRow, r.Surface, r.ID, r.Session, r.Entry, blob, inline, r.Attempt, bit(r.MaybeSent))
 }
 
-func (s *Store) restoreSchedule(ctx context.Context, g sessions.ScheduleItem) error {
+func (s *Store) restoreSchedule(ctx context.Context, g archive.ScheduleItem) error {
 	return s.plain(ctx, s.ofSchedule(g.ID), s.scripts.restoreSchedule, g.ID, g.By, string(g.Definition), string(g.State),
 		g.Version, millis(g.CreatedAt))
 }
 
-func (s *Store) restoreRun(ctx context.Context, r sessions.RunItem) error {
+func (s *Store) restoreRun(ctx context.Context, r archive.RunItem) error {
 	return s.plain(ctx, s.ofSchedule(r.Schedule), s.scripts.restoreRun, r.Schedule, r.ID, millis(r.At), string(r.Body))
 }
 
 // restoreKey writes a dedupe key where it is looked for: in its home's
 // partition, and where its session is in another one, there; see once and seen
 // in lua/lib/core.lua.
-func (s *Store) restoreKey(ctx context.Context, k sessions.KeyItem) error {
+func (s *Store) restoreKey(ctx context.Context, k archive.KeyItem) error {
 	home := s.ofSurface(k.Home)
 	if k.Home == k.Session {
 		home = s.of(k.Home)

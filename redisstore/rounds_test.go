@@ -7,6 +7,7 @@ import (
 
 	"parley/internal/secret"
 	"parley/sessions"
+	"parley/sessions/storetest"
 )
 
 func proxied(t *testing.T) (*Store, *proxy) {
@@ -71,7 +72,7 @@ func quickCommit(turn *sessions.Turn, send *sessions.Claimer) sessions.CommitReq
 	return sessions.CommitRequest{
 		Lease: turn.Lease, Outcome: sessions.Done, Send: send,
 		Entries:    []sessions.NewEntry{{Type: sessions.EntryMessage, Payload: []byte(`{"role":"assistant","text":"yes"}`)}},
-		Deliveries: []sessions.NewDelivery{{Surface: turn.Surface(), Payload: []byte(`{"text":"yes"}`)}},
+		Deliveries: []sessions.NewDelivery{{Surface: storetest.SurfaceOf(turn), Payload: []byte(`{"text":"yes"}`)}},
 	}
 }
 

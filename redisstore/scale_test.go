@@ -45,11 +45,11 @@ return 1
 func seeded(b *testing.B, count int) (*Store, *redistest.Server) {
 	b.Helper()
 	s, server := benchStore(b, "no")
-	parts, err := readLibrary()
+	lib, err := newLibrary(map[string]string{"seed": seedScript})
 	if err != nil {
 		b.Fatal(err)
 	}
-	sc := assembled(parts, "seed", seedScript)
+	sc := lib.script("seed")
 	const batch = 200
 	each := count / len(s.parts)
 	var g errgroup.Group

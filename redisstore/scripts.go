@@ -1,10 +1,11 @@
 package redisstore
 
 import (
-	"crypto/sha1" //nolint:gosec // Redis names scripts by SHA-1
+	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -12,12 +13,12 @@ import (
 //go:embed lua/*.lua lua/lib/*.lua
 var luaFiles embed.FS
 
-// script is one operation: lua/<name>.lua behind what it uses of lua/lib.
+// script is one operation: lua/<name>.lua as a function of a library.
 type script struct {
-	name   string
-	source string
-	sha    string
-	waits  bool // in safe mode it has succeeded when replicas have it
+	name     string
+	function string   // its name on the server
+	library  *library // has it
+	waits    bool     // in safe mode it has succeeded when replicas have it
 }
 
 // scripts are all operations.
@@ -36,16 +37,20 @@ type scripts struct {
 
 func loadScripts() (*scripts, error) {
 	var s scripts
-	parts, err := readLibrary()
+	texts := map[string]string{}
+	for name := range s.byName() {
+		text, err := luaFiles.ReadFile("lua/" + name + ".lua")
+		if err != nil {
+			return nil, fmt.Errorf("script %s: %w", name, err)
+		}
+		texts[name] = string(text)
+	}
+	made, err := newLibrary(texts)
 	if err != nil {
 		return nil, err
 	}
 	for name, target := range s.byName() {
-		loaded, err := loadScript(parts, name)
-		if err != nil {
-			return nil, err
-		}
-		*target = loaded
+		*target = made.script(name)
 	}
 	return &s, nil
 }
@@ -74,153 +79,44 @@ func (s *scripts) byName() map[string]**script {
 	}
 }
 
-// parts is the library taken apart.
-type parts struct {
-	texts []string       // definitions, in their order
-	named map[string]int // which one gives a name
-	needs [][]int        // which ones each uses; all stand before it
+// libraryPrefix begins the name of every library of a gateway, of any version.
+const libraryPrefix = "parley_"
+
+// library is what a server is given. Its name, and with it those of its
+// functions, tells its content: gateways of different versions use different
+// ones beside each other, and never a changed one of the same name.
+type library struct {
+	name  string
+	text  string
+	reads map[string]bool // the operations that only read
 }
 
-// library is the order of lua/lib: each part may use those before it.
-func library() []string {
-	return []string{"core", "record", "log", "turn", "lane", "timer", "dead", "life", "walk", "user"}
-}
-
-// readLibrary reads lua/lib.
-func readLibrary() (*parts, error) {
-	p := &parts{named: map[string]int{}}
-	for _, part := range library() {
+// newLibrary puts lua/lib and these operations together.
+func newLibrary(operations map[string]string) (*library, error) {
+	l := &library{reads: map[string]bool{}}
+	var body strings.Builder
+	for _, part := range []string{"core", "record", "log", "turn", "lane", "timer", "dead", "life", "walk", "user"} { // each may use those before it
 		text, err := luaFiles.ReadFile("lua/lib/" + part + ".lua")
 		if err != nil {
 			return nil, fmt.Errorf("script library %s: %w", part, err)
 		}
-		for _, text := range definitions(code(string(text))) {
-			p.texts, p.needs = append(p.texts, text), append(p.needs, p.usedBy(text))
-			for _, name := range defined(text) {
-				p.named[name] = len(p.texts) - 1
-			}
+		body.Write(text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(operations)) {
+		shebang, text, _ := strings.Cut(operations[name], "\n")
+		flags := ""
+		if l.reads[name] = strings.Contains(shebang, "no-writes"); l.reads[name] {
+			flags = ", flags = {'no-writes'}"
 		}
+		fmt.Fprintf(&body, "\nredis.register_function{function_name = LIBRARY .. '_%s'%s, callback = function(KEYS, ARGV)\nenter(KEYS, ARGV)\n%send}\n", name, flags, text)
 	}
-	return p, nil
+	sum := sha256.Sum256([]byte(body.String()))
+	l.name = libraryPrefix + hex.EncodeToString(sum[:8])
+	l.text = fmt.Sprintf("#!lua name=%s\nlocal LIBRARY = '%s'\n%s", l.name, l.name, body.String())
+	return l, nil
 }
 
-// usedBy are the definitions whose names are words of a text.
-func (p *parts) usedBy(text string) []int {
-	var list []int
-	for _, word := range words(text) {
-		if i, found := p.named[word]; found {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-// loadScript reads a script and puts it together: its first line, which tells Redis whether
-// it writes, then itself, with what it uses of the library before its first
-// use. Every run of a script defines these parts anew: so unused ones are left
-// out, and a run that ends early does without those for what comes later.
-func loadScript(parts *parts, name string) (*script, error) {
-	body, err := luaFiles.ReadFile("lua/" + name + ".lua")
-	if err != nil {
-		return nil, fmt.Errorf("script %s: %w", name, err)
-	}
-	return assembled(parts, name, string(body)), nil
-}
-
-// assembled is a script of this text.
-func assembled(parts *parts, name, body string) *script {
-	shebang, rest, _ := strings.Cut(body, "\n")
-	source := shebang + "\n" + parts.woven(code(rest))
-	sum := sha1.Sum([]byte(source)) //nolint:gosec // Redis names scripts by SHA-1
-	return &script{name: name, source: source, sha: hex.EncodeToString(sum[:]), waits: waits(name, source)}
-}
-
-// woven puts each definition that body uses, however indirectly, before the
-// first of body's statements that does.
-func (p *parts) woven(body string) string {
-	var out strings.Builder
-	there := make([]bool, len(p.texts))
-	for _, statement := range statements(body) {
-		for _, i := range p.used(statement) {
-			if !there[i] {
-				there[i] = true
-				out.WriteString(p.texts[i])
-			}
-		}
-		out.WriteString(statement)
-	}
-	return out.String()
-}
-
-// statements splits a script at the lines that are not indented and do not
-// close or continue what is before them.
-func statements(body string) []string {
-	var list []string
-	for line := range strings.Lines(body) {
-		inside := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "end") || strings.HasPrefix(line, "else")
-		if !inside || len(list) == 0 {
-			list = append(list, "")
-		}
-		list[len(list)-1] += line
-	}
-	return list
-}
-
-// code leaves out the lines that are comments or empty.
-func code(text string) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		if trimmed := strings.TrimSpace(line); trimmed != "" && !strings.HasPrefix(trimmed, "--") {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
-}
-
-// definitions splits a library's text: each begins with "local" at the start
-// of a line.
-func definitions(text string) []string {
-	var list []string
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "local ") || len(list) == 0 {
-			list = append(list, "")
-		}
-		list[len(list)-1] += line
-	}
-	return list
-}
-
-// used are the definitions that a text needs, in their order, and those that
-// these need.
-func (p *parts) used(text string) []int {
-	wanted := make([]bool, len(p.texts))
-	want := func(list []int) {
-		for _, i := range list {
-			wanted[i] = true
-		}
-	}
-	want(p.usedBy(text))
-	var kept []int
-	for i := range slices.Backward(p.texts) {
-		if wanted[i] {
-			kept = append(kept, i)
-			want(p.needs[i])
-		}
-	}
-	slices.Reverse(kept)
-	return kept
-}
-
-// defined are the names that a definition gives: "local function a(" or
-// "local a, b = ".
-func defined(text string) []string {
-	head, _, _ := strings.Cut(strings.TrimPrefix(text, "local "), "=")
-	head, _, _ = strings.Cut(strings.TrimPrefix(head, "function "), "(")
-	return words(head)
-}
-
-func words(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
+// script is an operation of the library.
+func (l *library) script(name string) *script {
+	return &script{name: name, function: l.name + "_" + name, library: l, waits: !l.reads[name] && !slices.Contains(unwaited(), name)}
 }

@@ -33,14 +33,6 @@ func (s *Store) SetTimer(ctx context.Context, timer sessions.Timer, after time.D
 	return r.refusal(code, "set a timer")
 }
 
-// CancelTimer removes a timer.
-func (s *Store) CancelTimer(ctx context.Context, home, name string) error {
-	if err := sessions.CheckTimerName(home, name); err != nil {
-		return err
-	}
-	return s.affirm(ctx, s.of(home), s.scripts.timerEnd, sessions.ErrNotFound, timerRef(home, name), 0)
-}
-
 // Fire takes a due timer.
 func (s *Store) Fire(ctx context.Context, home, name string, claimer sessions.Claimer) (sessions.Timer, error) {
 	if err := sessions.CheckTimerName(home, name); err != nil {

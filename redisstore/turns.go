@@ -83,6 +83,8 @@ func (s *Store) postIn(ctx context.Context, p partition, request sessions.PostRe
 	switch code {
 	case "moved":
 		return result, r.text(), r.err
+	case "elsewhere":
+		return result, "", errors.Join(&sessions.MovedError{Surface: request.Surface, Session: r.text()}, r.err)
 	case "dup":
 		return sessions.PostResult{Outcome: sessions.PostDuplicate, Session: r.text(), Seq: r.number()}, "", r.err
 	case string(sessions.PostLogged), string(sessions.PostQueued), string(sessions.PostClaimed):
@@ -112,7 +114,7 @@ func (s *Store) postArgs(ctx context.Context, p partition, request sessions.Post
 		sessions.QueueMax, claimMillis(request.Claim), nonce, request.Known.Session, request.Known.Seq,
 		sessions.CollectMax, sessions.TailMax}
 	if session != "" {
-		return append(args, "", "", "", "", "", ended), nil
+		return append(args, "", "", "", "", "", ended, "", shows(request)), nil
 	}
 	fresh := request.New
 	fresh.Surface = request.Surface
@@ -121,7 +123,18 @@ func (s *Store) postArgs(ctx context.Context, p partition, request sessions.Post
 		return nil, err
 	}
 	bare, random := s.idsFor(fresh)
-	return append(args, fresh.ID, bare, random, fresh.UserID, made, ended), nil
+	return append(args, fresh.ID, bare, random, fresh.UserID, made, ended, request.Held, shows(request)), nil
+}
+
+// shows is what a post shows of its surface, as the scripts know types.
+func shows(request sessions.PostRequest) string {
+	switch request.Shows() {
+	case sessions.Direct:
+		return "d"
+	case sessions.Group:
+		return "g"
+	}
+	return ""
 }
 
 func bit(b bool) int {

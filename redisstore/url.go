@@ -46,6 +46,16 @@ type address struct {
 	copies   copies
 }
 
+// CheckURL says what is wrong with a store's URL, its settings and the file of
+// its authority included. It connects to nothing, and never repeats the URL.
+func CheckURL(text string) error {
+	a, err := parseURL(text)
+	if err != nil {
+		return err
+	}
+	return a.trust()
+}
+
 func parseURL(text string) (address, error) {
 	scheme, rest, ok := strings.Cut(text, "://")
 	kinds := map[string]string{"redis": standalone, "rediss": standalone, "redis+cluster": cluster, "redis+sentinel": sentinel}
@@ -105,6 +115,9 @@ func (a *address) parseSetting(name, value string) (err error) {
 			return fmt.Errorf("the store URL's replicas must be a number from 0 to %d", replicasMax)
 		}
 	default:
+		if strings.ContainsRune(name, '@') { // a password with a question mark in it
+			return errors.New("the store URL has an @ behind its ?; write a ? in a password as %3F")
+		}
 		return fmt.Errorf("the store URL has an unknown setting %q; there are tls, ca, replicas and synced", name)
 	}
 	if err != nil {

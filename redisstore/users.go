@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/internal/pause"
 	"parley/sessions"
 )
 
@@ -105,7 +106,7 @@ func (s *Store) OfferLink(ctx context.Context, identity string) (string, error) 
 }
 
 // TakeLink makes the user of an identity part of the user who was offered the
-// code. The code is kept for him, he yields, and then the other adopts his
+// code. The code is kept for them, they yield, and then the other adopts their
 // identities and all partitions rewrite their sessions: these steps are taken
 // at once here, and finished by Due where that fails. One link at a time is
 // made, so that no two users become part of each other.
@@ -175,7 +176,7 @@ func (s *Store) linking(ctx context.Context) (unlock func(), err error) {
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, sessions.ErrBusy) || !wait(ctx, linkWait) {
+		if !errors.Is(err, sessions.ErrBusy) || !pause.For(ctx, linkWait) {
 			return nil, fmt.Errorf("link: %w: %w", sessions.ErrUnavailable, err)
 		}
 		lock.Owner = drawn()

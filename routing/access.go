@@ -39,11 +39,9 @@ const (
 // GroupAccess says in which groups the bot talks.
 type GroupAccess string
 
-// Group access. Everything but GroupsAnyone is read as GroupsListed.
-const (
-	GroupsListed GroupAccess = "listed" // those that an owner has allowed
-	GroupsAnyone GroupAccess = "anyone" // every group the bot is in
-)
+// GroupsAnyone is every group the bot is in. Everything else is read as those
+// that an owner has allowed.
+const GroupsAnyone GroupAccess = "anyone"
 
 // Access is who may talk at all. Its zero value is the strictest.
 type Access struct {

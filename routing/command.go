@@ -1,9 +1,6 @@
 package routing
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Permission is whether somebody may run a command.
 type Permission string
@@ -12,7 +9,7 @@ type Permission string
 const (
 	PermRefused Permission = ""
 	PermAllowed Permission = "allowed"
-	// PermOwnTurn allows it for a turn that the sender himself caused. The
+	// PermOwnTurn allows it for a turn that the sender caused. The
 	// caller, who knows whose turn is running, has to check.
 	PermOwnTurn Permission = "own_turn"
 	// PermIfOpen stands only in the table: allowed where access.dm is
@@ -32,89 +29,44 @@ type CommandSpec struct {
 	Name        string // lower case, without the slash
 	Usage       string // as a person writes it, arguments included
 	Description string // one line, for help and the platform's own menu
-	// TakesArgs is false for a command that has no use for what stands behind
-	// its name. ParseCommand hands that on all the same.
-	TakesArgs bool
 	// GroupMenu is true for a command worth offering in a group's menu.
 	GroupMenu bool
 	Direct    Rights
 	Group     Rights
 }
 
+// CommandCount is how many commands there are. A table beside this one is an
+// array of that length: a command without a row there does not compile.
+const CommandCount = 21
+
 // Commands is the table of the commands that exist, in the order of /help.
-func Commands() []CommandSpec {
+func Commands() [CommandCount]CommandSpec {
 	everyone := Rights{Member: PermAllowed, Guest: PermAllowed}
 	ownSession := Rights{Member: PermAllowed, Guest: PermIfOpen}
-	ownersOnly := Rights{}
-	return slices.Concat(basics(everyone, ownSession, ownersOnly), conversations(Rights{Member: PermAllowed}, ownersOnly), []CommandSpec{
-		{
-			Name: "link", Usage: "/link [code]", Description: "Make your accounts on other platforms one with this one",
-			TakesArgs: true, Direct: everyone, Group: ownersOnly,
-		},
-		{
-			Name: "allow", Usage: "/allow [chat key]", Description: "Allow this group, or the one named, to use the bot",
-			TakesArgs: true, GroupMenu: true, Direct: ownersOnly, Group: ownersOnly,
-		},
-	})
-}
-
-func basics(everyone, ownSession, ownersOnly Rights) []CommandSpec {
-	return []CommandSpec{
-		{
-			Name: "start", Usage: "/start", Description: "Say hello and tell whether you may use this bot",
-			TakesArgs: true, // what a deep link carries
-			Direct:    everyone, Group: ownersOnly,
-		},
-		{
-			Name: "help", Usage: "/help", Description: "List the commands you may use here",
-			GroupMenu: true, Direct: everyone, Group: everyone,
-		},
-		{
-			Name: "whoami", Usage: "/whoami", Description: "Show your user id and the key of this chat",
-			GroupMenu: true, Direct: everyone, Group: everyone,
-		},
-		{
-			Name: "new", Usage: "/new", Description: "Start a new conversation",
-			GroupMenu: true, Direct: ownSession, Group: ownersOnly,
-		},
-		{
-			Name: "status", Usage: "/status", Description: "Show what this conversation is doing",
-			GroupMenu: true, Direct: ownSession, Group: Rights{Member: PermAllowed},
-		},
-		{
-			Name: "stop", Usage: "/stop", Description: "Stop the answer being written",
-			GroupMenu: true, Direct: ownSession, Group: Rights{Member: PermOwnTurn},
-		},
-		{
-			Name: "retry", Usage: "/retry", Description: "Answer the last message again",
-			GroupMenu: true, Direct: ownSession, Group: ownersOnly,
-		},
-		{
-			Name: "schedule", Usage: "/schedule list|add|pause|resume|run|rm|history", Description: "Have something done on time",
-			TakesArgs: true, Direct: Rights{Member: PermAllowed}, Group: ownersOnly,
-		},
+	known, ownersOnly := Rights{Member: PermAllowed}, Rights{}
+	return [...]CommandSpec{
+		{Name: "start", Usage: "/start", Description: "Say hello and tell whether you may use this bot", Direct: everyone, Group: ownersOnly},
+		{Name: "help", Usage: "/help", Description: "List the commands you may use here", GroupMenu: true, Direct: everyone, Group: everyone},
+		{Name: "whoami", Usage: "/whoami", Description: "Show your user id and the key of this chat", GroupMenu: true, Direct: everyone, Group: everyone},
+		{Name: "new", Usage: "/new [text]", Description: "Start a new conversation", GroupMenu: true, Direct: ownSession, Group: ownersOnly},
+		{Name: "status", Usage: "/status", Description: "Show what this conversation is doing", GroupMenu: true, Direct: ownSession, Group: known},
+		{Name: "stop", Usage: "/stop", Description: "Stop the answer being written", GroupMenu: true, Direct: ownSession, Group: Rights{Member: PermOwnTurn}},
+		{Name: "retry", Usage: "/retry", Description: "Answer the last message again", GroupMenu: true, Direct: ownSession, Group: ownersOnly},
+		{Name: "schedule", Usage: "/schedule list|add|pause|resume|run|rm|history", Description: "Have something done on time", Direct: known, Group: ownersOnly},
+		{Name: "sessions", Usage: "/sessions [all]", Description: "List your conversations", Direct: known, Group: ownersOnly},
+		{Name: "resume", Usage: "/resume [number or id]", Description: "Go on here with another conversation", Direct: known, Group: ownersOnly},
+		{Name: "name", Usage: "/name [text]", Description: "Name this conversation", Direct: known, Group: ownersOnly},
+		{Name: "label", Usage: "/label [entry] text", Description: "Mark a place in this conversation", Direct: known, Group: ownersOnly},
+		{Name: "tree", Usage: "/tree", Description: "Show this conversation with its branches", Direct: known, Group: ownersOnly},
+		{Name: "branch", Usage: "/branch entry", Description: "Go back to a place and go on from there", Direct: known, Group: ownersOnly},
+		{Name: "fork", Usage: "/fork [entry]", Description: "Go on in a copy of this conversation", Direct: known, Group: ownersOnly},
+		{Name: "checkpoint", Usage: "/checkpoint", Description: "Bring my notes on this conversation up to date", Direct: known, Group: ownersOnly},
+		{Name: "clear", Usage: "/clear", Description: "Erase what was said in this conversation, for good", Direct: known, Group: ownersOnly},
+		{Name: "link", Usage: "/link [code]", Description: "Make your accounts on other platforms one with this one", Direct: everyone, Group: ownersOnly},
+		{Name: "allow", Usage: "/allow [chat key]", Description: "Allow this group, or the one named, to use the bot", GroupMenu: true, Direct: ownersOnly, Group: ownersOnly},
+		{Name: "pair", Usage: "/pair [list|allow|block] [code]", Description: "Let those in who ask to talk to me, or block them", Direct: ownersOnly, Group: ownersOnly},
+		{Name: "people", Usage: "/people [allow|block|role|remove] [id]", Description: "Show who may talk to me, and change it", Direct: ownersOnly, Group: ownersOnly},
 	}
-}
-
-// conversations are the commands about whole conversations, and about the tree
-// of one.
-func conversations(direct, group Rights) []CommandSpec {
-	specs := []CommandSpec{
-		{Name: "sessions", Usage: "/sessions [all]", Description: "List your conversations"},
-		{Name: "resume", Usage: "/resume [number or id]", Description: "Go on here with another conversation"},
-		{Name: "name", Usage: "/name [text]", Description: "Name this conversation"},
-		{Name: "label", Usage: "/label [entry] text", Description: "Mark a place in this conversation"},
-		{Name: "tree", Usage: "/tree", Description: "Show this conversation with its branches"},
-		{Name: "branch", Usage: "/branch entry", Description: "Go back to a place and go on from there"},
-		{Name: "fork", Usage: "/fork [entry]", Description: "Go on in a copy of this conversation"},
-		{Name: "checkpoint", Usage: "/checkpoint", Description: "Bring my notes on this conversation up to date"},
-		{Name: "clear", Usage: "/clear", Description: "Erase what was said in this conversation, for good"},
-	}
-	for i := range specs {
-		specs[i].TakesArgs = strings.Contains(specs[i].Usage, " ")
-		specs[i].Direct, specs[i].Group = direct, group
-	}
-	return specs
 }
 
 // FindCommand looks a command up by its name, in any letter case.

@@ -12,7 +12,7 @@ import (
 func TestWhoMay(t *testing.T) {
 	t.Parallel()
 	const own = "sessions resume name label tree branch fork checkpoint clear"
-	const all = "start help whoami new status stop retry allow link schedule " + own
+	const all = "start help whoami new status stop retry allow link pair people schedule " + own
 	known, open := Access{DM: DMKnown}, Access{DM: DMAnyone}
 	for _, tc := range []struct {
 		role    Role

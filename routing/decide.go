@@ -23,7 +23,6 @@ type NoticeKind string
 
 // Notices.
 const (
-	NoticeNone           NoticeKind = ""
 	NoticeStranger       NoticeKind = "stranger"         // your id, and how to be let in
 	NoticeGroupNotListed NoticeKind = "group_not_listed" // how an owner allows this group
 	NoticeCommandRefused NoticeKind = "command_refused"  // you may not run this here
@@ -64,14 +63,19 @@ type Decision struct {
 // allowed. Events that are no messages end there: none of them is handled yet.
 //
 // An unverified sender has fewer rights than a guest, whatever Role says: in
-// an allowed group his text is logged, since everybody there read it, and his
-// commands are refused; elsewhere he is dropped. He never triggers, never runs
-// a command, never allows a group.
+// an allowed group their text is logged, since everybody there read it, and
+// their commands are refused; elsewhere they are dropped. They never trigger,
+// never run a command, never allow a group.
 //
 // A command for another bot is group text that is logged and never triggers,
 // whoever says it; in a direct chat nobody else is there, so it is text for
 // this bot. A message is empty without text, attachment and mention; a bare
 // mention asks the bot to look at what was said.
+//
+// What is forwarded, or was written by another bot for its sender, is nobody's
+// word here, whoever passes it on: it is never a command, never allows a group,
+// and in a group it is only logged. In a direct chat it is something to look at,
+// so it is answered.
 //
 // A message from web, cli, api or schedule is direct whatever Event.Direct
 // says. A schedule's text is never a command, and it gets no notice.
@@ -105,7 +109,7 @@ func Decide(in Input) Decision {
 func drop(reason Reason) Decision { return Decision{Action: ActionDrop, Reason: reason} }
 
 // denial is the access rule: why the sender may not talk in this place, or
-// empty when he may. It holds for every kind of event.
+// empty when they may. It holds for every kind of event.
 func denial(in Input) Reason {
 	switch sender := in.Event.Sender; {
 	case sender.Self:
@@ -121,7 +125,7 @@ func denial(in Input) Reason {
 			return ReasonStranger
 		}
 		return ""
-	case in.Role != Owner && !groupAllowed(in):
+	case !groupAllowed(in) && (in.Role != Owner || isForwarded(in.Event)):
 		return ReasonGroupNotListed
 	default:
 		return ""
@@ -130,13 +134,11 @@ func denial(in Input) Reason {
 
 // isDirect: the local surfaces have no groups, so there everything is direct.
 func isDirect(event adapters.Event) bool {
-	switch event.Surface.Platform {
-	case adapters.Web, adapters.CLI, adapters.API, adapters.Schedule:
-		return true
-	default:
-		return event.Direct
-	}
+	return event.Direct || event.Surface.Platform.Own()
 }
+
+// isForwarded: the words are not the sender's own.
+func isForwarded(event adapters.Event) bool { return event.Forwarded != nil || event.Via != "" }
 
 func groupAllowed(in Input) bool {
 	return in.Listed || in.Policy.Access.Groups == GroupsAnyone
@@ -164,6 +166,10 @@ type message struct {
 
 func read(in Input) message {
 	m := message{Input: in, direct: isDirect(in.Event)}
+	if isForwarded(in.Event) {
+		m.directed = m.direct
+		return m
+	}
 	if in.Event.Surface.Platform != adapters.Schedule {
 		m.command, m.otherBot = ParseCommand(in.Event, in.BotName)
 	}
@@ -191,7 +197,7 @@ func (m message) refuse(reason Reason) Decision {
 }
 
 // refuseStranger lets through the commands that are open to everybody: they
-// are how a stranger learns his id.
+// are how a stranger learns their id.
 func (m message) refuseStranger() Decision {
 	if m.Event.Surface.Platform == adapters.Schedule {
 		return drop(ReasonStranger)
@@ -236,7 +242,8 @@ func (m message) decideCommand() Decision {
 func (m message) decideGroup() Decision {
 	reason := m.groupReason()
 	action := ActionTurn
-	if reason == ReasonUnmentioned || reason == ReasonCommandOtherBot {
+	switch reason {
+	case ReasonUnmentioned, ReasonCommandOtherBot, ReasonForwarded:
 		action = ActionLog
 	}
 	return Decision{Action: action, Reason: reason, Directed: m.directed, ListChat: m.listsChat()}
@@ -247,6 +254,8 @@ func (m message) decideGroup() Decision {
 func (m message) groupReason() Reason {
 	ownerAlways := m.Role == Owner && m.Policy.OwnerAlways
 	switch {
+	case isForwarded(m.Event):
+		return ReasonForwarded
 	case m.otherBot:
 		return ReasonCommandOtherBot
 	case ownerAlways && m.directed:

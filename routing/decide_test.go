@@ -111,6 +111,15 @@ func sayings() map[string]adapters.Event {
 		"cmd:new/named":     {Text: "@parley_bot new", Mentioned: true},
 		"cmd:new/cut":       {Text: "new", Mentioned: true},
 	}
+	for name, event := range map[string]adapters.Event{
+		"text": {Text: "hello"}, "command": {Text: "/allow"}, "link": {Text: "/link code yes"}, "mention": {Text: "@" + testBot + " new", Mentioned: true},
+		"reply": {Text: "/new", ReplyToBot: true}, "thread": {Text: "hello", InBotThread: true},
+	} {
+		event.Forwarded = &adapters.Forward{}
+		said["passed:"+name] = event
+		event.Forwarded, event.Via = nil, "somebot"
+		said["passed:"+name+"/via"] = event
+	}
 	for _, name := range []string{"start", "help", "whoami", "new", "status", "stop", "retry", "allow"} {
 		said["cmd:"+name+"/slash"] = adapters.Event{Text: "/" + name + " x"}
 		said["cmd:"+name+"/native"] = adapters.Event{Command: &adapters.NativeCommand{Name: name}}

@@ -52,5 +52,5 @@ func commandTable() string {
 }
 
 func allowedWord(p Permission) string {
-	return map[Permission]string{PermRefused: "–", PermAllowed: "yes", PermOwnTurn: "what he asked for", PermIfOpen: "if `access.dm` is `anyone`"}[p]
+	return map[Permission]string{PermRefused: "–", PermAllowed: "yes", PermOwnTurn: "what they asked for", PermIfOpen: "if `access.dm` is `anyone`"}[p]
 }

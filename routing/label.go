@@ -10,43 +10,74 @@ import (
 // not directed at the bot.
 const UndirectedPrefix = "[not directed at you]"
 
+// ForwardedPrefix begins the mark of words that are not the speaker's own.
+const ForwardedPrefix = "[forwarded"
+
 // LabelNameMax bounds the name in a label, in runes; longer ones are cut.
 const LabelNameMax = 64
 
-// prefixLetters are the letters of UndirectedPrefix. No fewer bytes spell it.
-const prefixLetters = "notdirectedatyou"
+// fromMax bounds in runes whose words were forwarded, so that the mark is no
+// longer than a label that [StripLabel] takes off.
+const fromMax = 40
+
+// prefixLetters are the letters of UndirectedPrefix, and no fewer bytes spell
+// it; forwardedLetters those of ForwardedPrefix.
+const (
+	prefixLetters    = "notdirectedatyou"
+	forwardedLetters = "forwarded"
+)
 
 // noName labels a speaker of whom neither name nor id is known.
 const noName = "unknown"
 
+// Said is a message of a person, as its label needs it.
+type Said struct {
+	Name, ID        string // of the speaker: display name, and the platform's id
+	Group           bool   // it is read in a group's conversation
+	Directed        bool   // it is known to be meant for the bot
+	OwnerUndirected bool   // an owner spoke to nobody in particular
+	Forwarded       bool   // the speaker only passed it on
+	From            string // of Forwarded: whose words they are; empty: it is not known
+	Text            string
+}
+
 // Label is what the model reads of a message. In a group it begins with the
 // speaker, "[Alice] hello", and for an owner's message that is not directed at
 // the bot "[Alice] [not directed at you] hello"; in a direct chat it is the
-// text. What is stored and shown to people is the text alone.
+// text. Words of somebody else are marked everywhere, as in "[Alice] [forwarded
+// from Bob] hello". What is stored and shown to people is the text alone.
 //
-// No sender can write a label or the prefix: names are neutralised by
-// [LabelName], and every line of group text that begins like a label gets a
-// backslash before its bracket. Everything else of the text stays as it is.
-func Label(senderName, platformID string, group, directed, ownerUndirected bool, text string) string {
-	if !group {
-		return text
+// No sender can write a label, the prefix or the mark: names are neutralised by
+// [LabelName], and every line of group text or of forwarded words that begins
+// like a label gets a backslash before its bracket. Everything else of the text
+// stays as it is.
+func Label(said Said) string {
+	if !said.Group && !said.Forwarded {
+		return said.Text
 	}
-	name := LabelName(senderName, platformID)
 	var out strings.Builder
-	out.Grow(len("[] ") + len(name) + len(text))
-	out.WriteString("[" + name + "] ")
-	if ownerUndirected && !directed {
-		out.WriteString(UndirectedPrefix + " ")
+	if said.Group {
+		out.WriteString("[" + LabelName(said.Name, said.ID) + "] ")
+		if said.OwnerUndirected && !said.Directed {
+			out.WriteString(UndirectedPrefix + " ")
+		}
 	}
-	escapeLabels(&out, text)
+	if said.Forwarded {
+		out.WriteString(ForwardedPrefix)
+		if from := LabelName(said.From, ""); from != noName {
+			out.WriteString(" from " + strings.TrimSpace(firstRunes(from, fromMax)))
+		}
+		out.WriteString("] ")
+	}
+	escapeLabels(&out, said.Text)
 	return out.String()
 }
 
 // LabelName makes a name safe inside a label: brackets of any script become
 // parentheses, white space of any kind one space, characters that do not show
 // (control, bidirectional, zero-width, invalid) go, and at most LabelNameMax
-// runes stay. A name of which nothing stays, or which spells the prefix, is
-// replaced by the platform id, treated alike.
+// runes stay. A name of which nothing stays, or which spells the prefix or the
+// mark, is replaced by the platform id, treated alike.
 func LabelName(senderName, platformID string) string {
 	for _, candidate := range []string{senderName, platformID} {
 		name := neutralise(candidate)
@@ -104,7 +135,11 @@ func isBlank(r rune) bool {
 
 // spellsPrefix compares letters only, in any case.
 func spellsPrefix(name string) bool {
-	return len(name) >= len(prefixLetters) && strings.Contains(letters(name), prefixLetters)
+	if len(name) < len(forwardedLetters) {
+		return false
+	}
+	spelt := letters(name)
+	return strings.HasPrefix(spelt, forwardedLetters) || strings.Contains(spelt, prefixLetters)
 }
 
 func letters(s string) string {

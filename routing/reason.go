@@ -13,6 +13,7 @@ const (
 	ReasonThreadFollow     Reason = "thread_follow"
 	ReasonDirect           Reason = "direct"
 	ReasonUnmentioned      Reason = "unmentioned"
+	ReasonForwarded        Reason = "forwarded"
 	ReasonCommand          Reason = "command"
 	ReasonCommandRefused   Reason = "command_refused"
 	ReasonCommandOtherBot  Reason = "command_other_bot"
@@ -43,10 +44,11 @@ func reasonTable() []reasonMeaning {
 		{ReasonThreadFollow, "the message is in a thread the bot takes part in, and threads are followed"},
 		{ReasonDirect, "a direct conversation: every message is for the bot"},
 		{ReasonUnmentioned, "a group message that is not for the bot: kept for context, not answered"},
+		{ReasonForwarded, "somebody else's words, passed on in a group: kept for context, not answered"},
 		{ReasonCommand, "a command the sender may run"},
 		{ReasonCommandRefused, "a command the sender may not run here"},
 		{ReasonCommandOtherBot, "a command for another bot: kept as group text, not answered"},
-		{ReasonBlocked, "the sender is blocked, or his role is unknown"},
+		{ReasonBlocked, "the sender is blocked, or their role is unknown"},
 		{ReasonStranger, "a direct message from somebody who is not known, and only known people may write"},
 		{ReasonGroupNotListed, "no owner has allowed this group yet"},
 		{ReasonUnverifiedSender, "the platform does not say who spoke (anonymous administrator, channel post): never answered"},

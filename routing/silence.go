@@ -11,6 +11,9 @@ const SilenceMarker = "<NO_REPLY>"
 // legacySilenceMarker is understood as well.
 const legacySilenceMarker = "<EMPTY_RESPONSE>"
 
+// stressMarks stood around a marker: alone they would be shown as a rule.
+const stressMarks = "`*_~"
+
 // markerMax is the length of the longest marker in bytes.
 const markerMax = len(legacySilenceMarker)
 
@@ -20,7 +23,8 @@ const markerMax = len(legacySilenceMarker)
 // touch it on both sides go with it, as many as match; white space around what
 // went becomes one space. That is repeated from left to right until no marker
 // is left, also none that the removal of another one made. Then the ends are
-// trimmed, and a rest of nothing but back-ticks and white space is nothing.
+// trimmed, and a rest of nothing but back-ticks, stress marks and white space is
+// nothing.
 //
 // marked says that there was a marker; without one, shown is reply, byte for
 // byte. silent says that there was one and nothing is left to show; an empty

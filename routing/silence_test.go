@@ -35,7 +35,7 @@ func naiveStrip(reply string) (shown string, silent, marked bool) {
 		return reply, false, false
 	}
 	text = strings.TrimSpace(text)
-	if strings.Trim(strings.Join(strings.Fields(text), ""), "`") == "" {
+	if strings.Trim(strings.Join(strings.Fields(text), ""), "`*_~") == "" {
 		text = ""
 	}
 	return text, text == "", true
@@ -274,7 +274,7 @@ func FuzzStripLabel(f *testing.F) {
 			t.Fatalf("StripLabel(%q) = %q takes more than a beginning", text, StripLabel(text))
 		}
 		if label := LabelName(name, "telegram:1"); strings.ContainsFunc(label, unicode.IsLetter) {
-			if got := StripLabel(Label(name, "telegram:1", true, false, true, "hello")); got != "hello" {
+			if got := StripLabel(Label(Said{Name: name, ID: "telegram:1", Group: true, OwnerUndirected: true, Text: "hello"})); got != "hello" {
 				t.Fatalf("the label of %q was not stripped: %q", name, got)
 			}
 		}
@@ -303,5 +303,19 @@ func TestStripLabel(t *testing.T) {
 		if got := StripLabel(reply); got != want {
 			t.Errorf("StripLabel(%q) = %q, want %q", reply, got, want)
 		}
+	}
+}
+
+// Stress marks around a marker must not be left behind: alone they show as a
+// rule.
+func TestAStressedMarkerLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for _, reply := range []string{"**<NO_REPLY>**", "*<NO_REPLY>*", "__<no_reply>__", "~~<EMPTY_RESPONSE>~~", "***`<NO_REPLY>`***", " ** <NO_REPLY> ** "} {
+		if shown, silent, marked := StripReply(reply, false); shown != "" || !silent || !marked {
+			t.Errorf("%q: shown %q, silent %v, marked %v", reply, shown, silent, marked)
+		}
+	}
+	if shown, silent, _ := StripReply("**<NO_REPLY>** well, **yes**", false); silent || shown != "**** well, **yes**" {
+		t.Errorf("what is left is %q", shown)
 	}
 }

@@ -139,7 +139,7 @@ func (s *Stripper) endsInTick() bool {
 func (s *Stripper) flush() {
 	s.work += len(s.hold)
 	if !s.solid {
-		s.solid = len(bytes.Trim(s.hold[s.space:], "`")) > 0
+		s.solid = len(bytes.Trim(s.hold[s.space:], stressMarks)) > 0
 	}
 	s.ready = append(s.ready, s.hold...)
 	s.hold, s.space = s.hold[:0], 0

@@ -17,6 +17,15 @@ type Book struct {
 	Store sessions.Schedules
 	World World
 	Now   func() time.Time // nil: time.Now
+	// Zone is the IANA name of the zone of schedules that name none; empty:
+	// UTC. What is stored keeps the zone that it was made with.
+	Zone string
+}
+
+// InZone gives a definition that names no time zone the book's.
+func (b *Book) InZone(d Definition) Definition {
+	d.Timezone = orElse(d.Timezone, b.Zone)
+	return d
 }
 
 // View is a schedule as people see it.
@@ -63,6 +72,7 @@ func (e *TooManyError) Error() string {
 // Add makes a schedule. Without an id it gets one. *RefusedError,
 // *TooManyError, sessions.ErrConflict.
 func (b *Book) Add(ctx context.Context, d Definition) (View, error) {
+	d = b.InZone(d)
 	drawn := d.ID == ""
 	for range 8 {
 		if drawn {
@@ -120,7 +130,7 @@ func (b *Book) create(ctx context.Context, d Definition, now time.Time) (View, e
 }
 
 // admit bounds what a maker makes, and tells the store's time, or this
-// machine's where nothing of his is there yet.
+// machine's where nothing of theirs is there yet.
 func (b *Book) admit(ctx context.Context, d Definition) (time.Time, error) {
 	bounded := d.By != ByOperator && d.By != ByConfig
 	limit := 1

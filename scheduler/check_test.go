@@ -191,3 +191,42 @@ func TestDeclaredSchedules(t *testing.T) {
 		t.Errorf("list %v %v", views, err)
 	}
 }
+
+func TestAScheduleTakesTheGatewaysZoneAndKeepsIt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	nine := Definition{ID: "old", Cron: "0 9 * * *", Prompt: "p", By: "telegram:1"}
+	if view, err := s.book.Add(t.Context(), nine); err != nil || view.Timezone != "UTC" {
+		t.Fatalf("%+v %v", view, err)
+	}
+	declared := []Definition{{ID: "file", Cron: "0 9 * * *", Prompt: "p"}}
+	if err := s.book.Declare(t.Context(), declared); err != nil {
+		t.Fatal(err)
+	}
+	s.book.Zone = "Europe/Berlin"
+	nine.ID = "new"
+	view, err := s.book.Add(t.Context(), nine)
+	if err != nil || view.Timezone != "Europe/Berlin" || view.Next[0].Format("15:04 MST") != "09:00 CET" {
+		t.Errorf("%+v %v", view, err)
+	}
+	nine.ID, nine.Timezone = "own", "Asia/Tokyo"
+	if view, err := s.book.Add(t.Context(), nine); err != nil || view.Timezone != "Asia/Tokyo" {
+		t.Errorf("a zone that is named wins: %+v %v", view, err)
+	}
+	declared = append(declared, Definition{ID: "file2", Cron: "0 9 * * *", Prompt: "p"})
+	if err := s.book.Declare(t.Context(), declared); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{"old": "UTC", "file": "UTC", "file2": "Europe/Berlin"} {
+		if view, err := s.book.Get(t.Context(), id); err != nil || view.Timezone != want {
+			t.Errorf("%s is in %s (%v), want %s", id, view.Timezone, err, want)
+		}
+	}
+	declared[0].Timezone = "Asia/Tokyo"
+	if err := s.book.Declare(t.Context(), declared); err != nil {
+		t.Fatal(err)
+	}
+	if view, err := s.book.Get(t.Context(), "file"); err != nil || view.Timezone != "Asia/Tokyo" {
+		t.Errorf("a zone that the file names counts: %+v %v", view, err)
+	}
+}

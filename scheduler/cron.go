@@ -72,8 +72,11 @@ func strictCron(text string) error {
 	return nil
 }
 
+// cronFields is how many fields an expression has.
+const cronFields = 5
+
 // fieldSizes are how many values each field has.
-func fieldSizes() [5]int { return [5]int{60, 24, 31, 12, 7} }
+func fieldSizes() [cronFields]int { return [5]int{60, 24, 31, 12, 7} }
 
 // allHours reports whether a schedule counts hours that pass.
 func allHours(spec *cron.SpecSchedule) bool {

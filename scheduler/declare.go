@@ -13,7 +13,8 @@ import (
 
 // Declare makes the schedules of the configuration file exactly these: new
 // ones are made, changed ones changed, missing ones removed. What is as it was
-// stays undisturbed. A pause by a person stays as well. Its problems do not
+// stays undisturbed. A pause by a person stays as well, and so does the zone
+// of one whose definition names none. Its problems do not
 // keep the others back; the error names them all.
 func (b *Book) Declare(ctx context.Context, definitions []Definition) error {
 	old, err := b.all(ctx, ByConfig)
@@ -69,6 +70,7 @@ func (b *Book) declare(ctx context.Context, d Definition) error {
 func (b *Book) declareOnce(ctx context.Context, d Definition) error {
 	stored, err := b.Store.Schedule(ctx, d.ID)
 	if errors.Is(err, sessions.ErrNotFound) {
+		d = b.InZone(d)
 		if err := d.Check(b.World, b.now()); err != nil {
 			return err
 		}
@@ -88,6 +90,7 @@ func (b *Book) declareOnce(ctx context.Context, d Definition) error {
 		}
 		return sessions.ErrConflict // another version wrote it: it is made anew
 	}
+	d.Timezone = orElse(d.Timezone, e.plan.Timezone)
 	return b.redefine(ctx, e, d)
 }
 

@@ -11,7 +11,7 @@ type Definition struct {
 	Cron     string `json:"cron,omitempty"`     // five fields, or @hourly, @daily, @weekly, @monthly, @yearly
 	Every    string `json:"every,omitempty"`    // EveryMin to EveryMax, counted from when it was made
 	At       string `json:"at,omitempty"`       // once: RFC 3339, or 2026-05-01 09:00 in Timezone
-	Timezone string `json:"timezone,omitempty"` // IANA name; default UTC
+	Timezone string `json:"timezone,omitempty"` // IANA name; default: the Book's
 
 	Prompt    string      `json:"prompt"`
 	Agent     string      `json:"agent,omitempty"`
@@ -27,7 +27,7 @@ type Definition struct {
 	TimeLimit string  `json:"time_limit,omitempty"` // of one attempt; default TimeLimitDefault
 
 	// By is who made it: an identity, ByConfig or ByOperator. Its firings have
-	// the rights that he has when they come.
+	// the maker's rights at that time.
 	By string `json:"by,omitempty"`
 }
 
@@ -76,6 +76,7 @@ const (
 	NameMax          = 64 // of an agent or tool, in bytes
 	CronMax          = 256
 	EveryMin         = time.Second
+	EveryMinMember   = time.Minute // of those that members make
 	EveryMax         = 366 * day
 	JitterMax        = time.Hour
 	TimeLimitDefault = 10 * time.Minute
@@ -102,6 +103,16 @@ func orElse[T ~string](value, otherwise T) T {
 		return otherwise
 	}
 	return value
+}
+
+// Interval is how often it fires; 0 where it does not go by an interval, or by
+// one that cannot be read.
+func (d Definition) Interval() time.Duration {
+	every, err := parseBetween(d.Every, EveryMin, EveryMax)
+	if err != nil {
+		return 0
+	}
+	return every
 }
 
 // sameTiming reports whether two definitions fire at the same times, so that

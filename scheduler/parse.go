@@ -127,10 +127,7 @@ func isDuration(text string) bool {
 
 // When is the time of a schedule as people write it.
 func (d Definition) When() string {
-	zone := ""
-	if d.Timezone != "" && d.Timezone != "UTC" {
-		zone = " (" + d.Timezone + ")"
-	}
+	zone := " (" + orElse(d.Timezone, "UTC") + ")"
 	switch {
 	case d.Every != "":
 		return "every " + d.Every

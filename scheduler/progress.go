@@ -109,7 +109,7 @@ func (p *Plan) close(s *State, now time.Time, outcome Outcome, reason string) ch
 }
 
 // attemptFailed counts a failure. The attempt is made again after a pause,
-// unless somebody asked for the run (he sees that it failed) or there were too
+// unless somebody asked for the run (they see that it failed) or there were too
 // many.
 func (p *Plan) attemptFailed(s *State, now time.Time, reason string) change {
 	r := s.Run

@@ -21,7 +21,8 @@ type Config struct {
 	}
 	// Post stores the prompt of an attempt and sets its turn going. The rights
 	// are Post's to fill in: those that the plan's maker has now. ErrNoRights:
-	// he may not talk to the bot any more; sessions.ErrNothing: there is nothing
+	// they may not talk to the bot any more; ErrNotTheirChat: they may not have
+	// it deliver where it does; sessions.ErrNothing: there is nothing
 	// to ask, and the run ends silently.
 	Post func(ctx context.Context, plan *Plan, request sessions.PostRequest) (sessions.PostResult, error)
 	// Stop asks the open turn of a session to stop.
@@ -37,6 +38,10 @@ type Config struct {
 
 // ErrNoRights is what Config.Post returns for a maker who may not any more.
 var ErrNoRights = errors.New("whoever made this schedule may not use the bot any more")
+
+// ErrNotTheirChat is what Config.Post returns for a maker who may not have
+// answers delivered where the schedule says, as somebody who was an owner.
+var ErrNotTheirChat = errors.New("whoever made this schedule may only have it deliver to their own chat")
 
 // Copy is an answer for a target's own session.
 type Copy struct {
@@ -177,7 +182,7 @@ func (s *Scheduler) post(ctx context.Context, e *entry) (out change, again bool,
 	switch {
 	case errors.Is(err, sessions.ErrNothing):
 		return e.plan.close(&e.state, e.now, Silent, ""), true, nil
-	case invalid, errors.Is(err, sessions.ErrQueueFull), errors.Is(err, ErrNoRights):
+	case invalid, errors.Is(err, sessions.ErrQueueFull), errors.Is(err, ErrNoRights), errors.Is(err, ErrNotTheirChat):
 		return e.plan.attemptFailed(&e.state, e.now, err.Error()), false, nil
 	case err != nil:
 		return out, false, fmt.Errorf("post %s: %w", r.AttemptKey(), err)

@@ -11,7 +11,8 @@ type Caller struct {
 	User  User
 	Owner bool // may see every session
 	// Namespace limits a channel's token to the sessions whose id begins with
-	// it and a colon. Empty: no such limit.
+	// it and a colon. With a User it speaks for that person, who has to reach
+	// the session too. Empty: no such limit.
 	Namespace string
 }
 
@@ -20,7 +21,9 @@ type Caller struct {
 // who only looks is not made a participant by it.
 func Reach(record Record, caller Caller) error {
 	if caller.Namespace != "" {
-		return reachNamespace(record.ID, caller.Namespace)
+		if err := reachNamespace(record.ID, caller.Namespace); err != nil || caller.User.ID == "" {
+			return err
+		}
 	}
 	if caller.Owner || slices.ContainsFunc(record.Participants, caller.User.Is) {
 		return nil
@@ -43,4 +46,14 @@ func (c Caller) MaySpeakFor(identity string) error {
 		return ErrNotFound
 	}
 	return nil
+}
+
+// MaySpeak is the rule of whom a program may speak for in a session that it
+// reaches: in a direct one for who takes part in it, an owner, and whoever is
+// the first there; in a group's for everybody. ErrNotFound.
+func MaySpeak(record Record, user User, owner bool) error {
+	if record.Source.Type != Direct || owner || len(record.Participants) == 0 || slices.ContainsFunc(record.Participants, user.Is) {
+		return nil
+	}
+	return ErrNotFound
 }

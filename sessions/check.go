@@ -3,6 +3,7 @@ package sessions
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -43,6 +44,9 @@ func CheckMetadata(metadata map[string]any) error {
 	if len(metadata) == 0 {
 		return nil
 	}
+	if deeper(metadata, MetadataDepth) {
+		return &InvalidError{What: "metadata", Why: fmt.Sprintf("it must be nested at most %d deep", MetadataDepth)}
+	}
 	encoded, err := json.Marshal(metadata)
 	if err != nil {
 		return &InvalidError{What: "metadata", Why: err.Error()}
@@ -51,6 +55,22 @@ func CheckMetadata(metadata map[string]any) error {
 		return &InvalidError{What: "metadata", Why: fmt.Sprintf("it must have at most %d bytes as JSON", MetadataMax)}
 	}
 	return nil
+}
+
+// deeper reports whether objects and lists are nested more than so deep. It
+// looks no deeper than that.
+func deeper(value any, most int) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, inner := range value {
+			if most == 0 || deeper(inner, most-1) {
+				return true
+			}
+		}
+	case []any:
+		return most == 0 && len(value) > 0 || slices.ContainsFunc(value, func(inner any) bool { return deeper(inner, most-1) })
+	}
+	return false
 }
 
 // Check refuses a claimer without owner or time.
@@ -181,6 +201,9 @@ func (r PostRequest) Check() error {
 }
 
 func (r PostRequest) checkPlace() error {
+	if r.Held != "" && r.Session != "" {
+		return &InvalidError{What: "post", Why: "it names a session and asks what its surface has"}
+	}
 	if r.Session != "" {
 		if err := CheckID(r.Session); err != nil {
 			return err
@@ -191,6 +214,28 @@ func (r PostRequest) checkPlace() error {
 		return err
 	}
 	return r.New.checkRest()
+}
+
+// Shows is what the post shows of its surface: Direct, Group, or empty where
+// it shows nothing. What was addressed by its session's id is no witness for
+// the surfaces of that session.
+func (r PostRequest) Shows() Type {
+	if r.Session != "" || r.New.Source.Assumed {
+		return ""
+	}
+	return r.New.Source.Type
+}
+
+// Mended is the source as a message from one of the session's surfaces shows it
+// to be; changed is false where it is right as it is. See [Turns.Post].
+func (s Source) Mended(shown Type, surfaces []string) (mended Source, changed bool) {
+	mended = s
+	mended.Type, mended.Assumed = shown, false
+	switch {
+	case s.Type == Direct && shown == Group, s.Type == Group && shown == Direct && s.Assumed && len(surfaces) == 1:
+		return mended, true
+	}
+	return s, false
 }
 
 // Entry encodes the message that a post stores: with the request's Surface and
@@ -216,7 +261,7 @@ func (r ClaimRequest) Check() error {
 // Check refuses an entry of an unknown type, or whose payload is no JSON
 // object or too long.
 func (e NewEntry) Check() error {
-	if !e.Type.known() {
+	if !e.Type.Known() {
 		return &InvalidError{What: "entry type", Why: fmt.Sprintf("%.40q is none", e.Type)}
 	}
 	if e.Target < 0 || e.Target != 0 && e.Type != EntryLeaf {
@@ -225,7 +270,7 @@ func (e NewEntry) Check() error {
 	if e.Payload == nil {
 		return nil
 	}
-	if err := checkPayload(e.Payload); err != nil {
+	if err := CheckPayload(e.Payload); err != nil {
 		return err
 	}
 	if e.Payload[firstByte(e.Payload)] != '{' {
@@ -254,7 +299,8 @@ func firstByte(valid json.RawMessage) int {
 	return 0
 }
 
-func checkPayload(payload json.RawMessage) error {
+// CheckPayload refuses a payload that is longer than [PayloadMax], or no JSON.
+func CheckPayload(payload json.RawMessage) error {
 	if len(payload) > PayloadMax {
 		return &InvalidError{What: "payload", Why: fmt.Sprintf("it must have at most %d bytes", PayloadMax)}
 	}
@@ -293,150 +339,9 @@ func checkDeliveries(deliveries []NewDelivery, surface string, entries int) erro
 		if entries >= 0 && (d.Entry < -1 || d.Entry >= entries) {
 			return &InvalidError{What: "delivery", Why: "its entry is not one of the call's"}
 		}
-		if err := checkPayload(d.Payload); err != nil {
+		if err := CheckPayload(d.Payload); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// Check refuses a lease that cannot be one.
-func (l Lease) Check() error { return CheckID(l.Session) }
-
-// CheckRenew refuses too many leases, a bad one, or no time.
-func CheckRenew(leases []Lease, extend time.Duration) error {
-	if len(leases) > EntriesPerCall {
-		return &InvalidError{What: "leases", Why: fmt.Sprintf("at most %d go into one call", EntriesPerCall)}
-	}
-	if extend < time.Millisecond {
-		return &InvalidError{What: "time", Why: "it must be at least a millisecond"}
-	}
-	for _, l := range leases {
-		if err := l.Check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Check refuses an unknown outcome, or anything beyond a limit.
-func (r CommitRequest) Check() error {
-	switch r.Outcome {
-	case Done, Again, Park, HandBack:
-	default:
-		return &InvalidError{What: "outcome", Why: fmt.Sprintf("%.40q is none", r.Outcome)}
-	}
-	if r.After < 0 {
-		return &InvalidError{What: "after", Why: "it must not be negative"}
-	}
-	if err := r.Lease.Check(); err != nil {
-		return err
-	}
-	if err := CheckEntries(r.Entries); err != nil {
-		return err
-	}
-	if err := checkDeliveries(r.Deliveries, "", len(r.Entries)); err != nil {
-		return err
-	}
-	if err := r.Patch.Check(); err != nil {
-		return err
-	}
-	if err := checkClaimer(r.Next); err != nil {
-		return err
-	}
-	return checkClaimer(r.Send)
-}
-
-// Check refuses a bad session, key or claimer.
-func (r AgainRequest) Check() error {
-	if err := CheckID(r.Session); err != nil {
-		return err
-	}
-	if err := checkOptional("key", r.Key); err != nil {
-		return err
-	}
-	return checkClaimer(r.Claim)
-}
-
-// Check refuses an empty request, or one for several surfaces.
-func (r EnqueueRequest) Check() error {
-	if len(r.Deliveries) == 0 {
-		return &InvalidError{What: "deliveries", Why: "there are none"}
-	}
-	if err := checkDeliveries(r.Deliveries, r.Deliveries[0].Surface, -1); err != nil {
-		return err
-	}
-	if r.KeyFor < 0 {
-		return &InvalidError{What: "key time", Why: "it must not be negative"}
-	}
-	if err := checkOptional("key", r.Key); err != nil {
-		return err
-	}
-	return checkClaimer(r.Send)
-}
-
-// Check refuses an unknown state; claimer counts only with Next.
-func (s Settlement) Check(claimer Claimer) error {
-	switch s.State {
-	case DeliverySent, DeliveryUnknown, DeliveryFailed, DeliveryPending:
-	default:
-		return &InvalidError{What: "delivery state", Why: fmt.Sprintf("%.40q ends no attempt", s.State)}
-	}
-	if s.After < 0 {
-		return &InvalidError{What: "after", Why: "it must not be negative"}
-	}
-	if err := CheckKey("lane", s.Delivery.Lane.ID); err != nil {
-		return err
-	}
-	if err := CheckKey("delivery id", s.Delivery.ID); err != nil {
-		return err
-	}
-	if !s.Next {
-		return nil
-	}
-	return claimer.Check()
-}
-
-// CheckTimer refuses a timer that cannot be set.
-func CheckTimer(timer Timer, after time.Duration) error {
-	if err := CheckTimerName(timer.Home, timer.Name); err != nil {
-		return err
-	}
-	if err := checkOptional("timer purpose", timer.Purpose); err != nil {
-		return err
-	}
-	if after < 0 {
-		return &InvalidError{What: "after", Why: "it must not be negative"}
-	}
-	if timer.Payload == nil {
-		return nil
-	}
-	return checkPayload(timer.Payload)
-}
-
-// CheckTimerName refuses what cannot name a timer.
-func CheckTimerName(home, name string) error {
-	if err := CheckKey("timer home", home); err != nil {
-		return err
-	}
-	return CheckKey("timer name", name)
-}
-
-// CheckLockData refuses a lock's text beyond [MetadataMax].
-func CheckLockData(data string) error {
-	if len(data) > MetadataMax {
-		return &InvalidError{What: "lock data", Why: fmt.Sprintf("it must have at most %d bytes", MetadataMax)}
-	}
-	return nil
-}
-
-// Check refuses what callers may not publish.
-func (e LiveEvent) Check() error {
-	if e.Kind != LiveDraft {
-		return &InvalidError{What: "live event", Why: "only drafts are published by callers"}
-	}
-	if len(e.Text) > PayloadMax {
-		return &InvalidError{What: "draft", Why: fmt.Sprintf("it must have at most %d bytes", PayloadMax)}
-	}
-	return CheckID(e.Session)
 }

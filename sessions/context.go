@@ -49,7 +49,7 @@ func newestCompaction(path []Line) int {
 }
 
 func compactionOf(e Entry) (c *Compaction, kept int64) {
-	read, _ := payload[Compaction](e)
+	read, _ := PayloadAs[Compaction](e)
 	kept, err := ParseEntryID(read.FirstKeptID)
 	if err != nil {
 		kept = 0
@@ -60,11 +60,11 @@ func compactionOf(e Entry) (c *Compaction, kept int64) {
 func (c *Context) set(e Entry) {
 	switch e.Type {
 	case EntryModelChange:
-		if change, ok := payload[ModelChange](e); ok {
+		if change, ok := PayloadAs[ModelChange](e); ok {
 			c.ModelID = change.ModelID
 		}
 	case EntryThinking:
-		if change, ok := payload[ThinkingLevelChange](e); ok {
+		if change, ok := PayloadAs[ThinkingLevelChange](e); ok {
 			c.ThinkingLevel = change.ThinkingLevel
 		}
 	}
@@ -77,10 +77,10 @@ func forModel(line Line) (Line, bool) {
 	case EntryMessage:
 		return line, line.Message != nil
 	case EntryBranchSummary:
-		summary, _ := payload[BranchSummary](line.Entry)
+		summary, _ := PayloadAs[BranchSummary](line.Entry)
 		text = summary.Summary
 	case EntryCustomMessage:
-		if custom, _ := payload[CustomMessage](line.Entry); custom.ForModel {
+		if custom, _ := PayloadAs[CustomMessage](line.Entry); custom.ForModel {
 			text = custom.Text
 		}
 	}

@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"parley/sessions"
+	"parley/sessions/logtest"
 )
 
 func user(tb testing.TB, seq int64, text string) sessions.Entry {
 	tb.Helper()
-	return entryOf(tb, seq, sessions.EntryMessage, sessions.Message{Role: sessions.RoleUser, Text: text, Triggered: true})
+	return logtest.Entry(tb, seq, sessions.EntryMessage, sessions.Message{Role: sessions.RoleUser, Text: text, Triggered: true})
 }
 
 func texts(c sessions.Context) []string {
@@ -24,16 +25,16 @@ func TestRebuildWithoutACompaction(t *testing.T) {
 	t.Parallel()
 	c := sessions.Rebuild(sessions.Lines([]sessions.Entry{
 		user(t, 1, "a"),
-		entryOf(t, 2, sessions.EntryModelChange, sessions.ModelChange{ModelID: "old"}),
-		entryOf(t, 3, sessions.EntryThinking, sessions.ThinkingLevelChange{ThinkingLevel: "high"}),
-		entryOf(t, 4, sessions.EntryBranchSummary, sessions.BranchSummary{Summary: "left", FromID: "e9"}),
-		entryOf(t, 5, sessions.EntryCustomMessage, sessions.CustomMessage{Text: "told", ForModel: true}),
-		entryOf(t, 6, sessions.EntryCustomMessage, sessions.CustomMessage{Text: "only shown"}),
-		entryOf(t, 7, sessions.EntryCustomInfo, sessions.CustomInfo{Name: "x"}),
-		entryOf(t, 8, sessions.EntryLabel, sessions.Label{TargetID: "e1", Label: "x"}),
-		entryOf(t, 9, sessions.EntryModelChange, sessions.ModelChange{ModelID: "new"}),
-		entryOf(t, 10, sessions.EntryModelChange, []int{1}),
-		entryOf(t, 11, sessions.EntryMessage, []int{1}),
+		logtest.Entry(t, 2, sessions.EntryModelChange, sessions.ModelChange{ModelID: "old"}),
+		logtest.Entry(t, 3, sessions.EntryThinking, sessions.ThinkingLevelChange{ThinkingLevel: "high"}),
+		logtest.Entry(t, 4, sessions.EntryBranchSummary, sessions.BranchSummary{Summary: "left", FromID: "e9"}),
+		logtest.Entry(t, 5, sessions.EntryCustomMessage, sessions.CustomMessage{Text: "told", ForModel: true}),
+		logtest.Entry(t, 6, sessions.EntryCustomMessage, sessions.CustomMessage{Text: "only shown"}),
+		logtest.Entry(t, 7, sessions.EntryCustomInfo, sessions.CustomInfo{Name: "x"}),
+		logtest.Entry(t, 8, sessions.EntryLabel, sessions.Label{TargetID: "e1", Label: "x"}),
+		logtest.Entry(t, 9, sessions.EntryModelChange, sessions.ModelChange{ModelID: "new"}),
+		logtest.Entry(t, 10, sessions.EntryModelChange, []int{1}),
+		logtest.Entry(t, 11, sessions.EntryMessage, []int{1}),
 		user(t, 12, "b"),
 	}))
 	if got := texts(c); !slices.Equal(got, []string{"a", "left", "told", "b"}) || c.ModelID != "new" || c.ThinkingLevel != "high" || c.Compaction != nil {
@@ -49,11 +50,11 @@ func TestRebuildWithCompactions(t *testing.T) {
 	for kept, want := range map[string][]string{"e3": {"c", "e", "g"}, "": {"g"}, "e99": {"g"}, "e5": {"e", "g"}} {
 		c := sessions.Rebuild(sessions.Lines([]sessions.Entry{
 			user(t, 1, "a"),
-			entryOf(t, 2, sessions.EntryModelChange, sessions.ModelChange{ModelID: "m1"}),
+			logtest.Entry(t, 2, sessions.EntryModelChange, sessions.ModelChange{ModelID: "m1"}),
 			user(t, 3, "c"),
-			entryOf(t, 4, sessions.EntryCompaction, sessions.Compaction{Summary: "first", FirstKeptID: "e1"}),
+			logtest.Entry(t, 4, sessions.EntryCompaction, sessions.Compaction{Summary: "first", FirstKeptID: "e1"}),
 			user(t, 5, "e"),
-			entryOf(t, 6, sessions.EntryCompaction, sessions.Compaction{Summary: "second", FirstKeptID: kept, ModelID: "m1", ThinkingLevel: "low"}),
+			logtest.Entry(t, 6, sessions.EntryCompaction, sessions.Compaction{Summary: "second", FirstKeptID: kept, ModelID: "m1", ThinkingLevel: "low"}),
 			user(t, 7, "g"),
 		}))
 		if got := texts(c); !slices.Equal(got, want) || c.Compaction.Summary != "second" || c.ModelID != "m1" || c.ThinkingLevel != "low" {
@@ -65,15 +66,15 @@ func TestRebuildWithCompactions(t *testing.T) {
 // What a compaction carries stands for the changes before it that are not read.
 func TestRebuildOfWhatACompactionLeftHasItsSettings(t *testing.T) {
 	t.Parallel()
-	log := chain(t, 100)
-	log.entries[9] = entryOf(t, 10, sessions.EntryModelChange, sessions.ModelChange{ModelID: "m1"})
-	log.entries[79] = entryOf(t, 80, sessions.EntryCompaction, sessions.Compaction{Summary: "s", FirstKeptID: "e70", ModelID: "m1"})
-	log.entries[89] = entryOf(t, 90, sessions.EntryThinking, sessions.ThinkingLevelChange{ThinkingLevel: "high"})
-	c := sessions.Rebuild(log.read(t, sessions.BranchRequest{Leaf: 100}))
+	log := logtest.Chain(100)
+	log.Entries[9] = logtest.Entry(t, 10, sessions.EntryModelChange, sessions.ModelChange{ModelID: "m1"})
+	log.Entries[79] = logtest.Entry(t, 80, sessions.EntryCompaction, sessions.Compaction{Summary: "s", FirstKeptID: "e70", ModelID: "m1"})
+	log.Entries[89] = logtest.Entry(t, 90, sessions.EntryThinking, sessions.ThinkingLevelChange{ThinkingLevel: "high"})
+	c := sessions.Rebuild(logtest.Read(t, log, sessions.BranchRequest{Leaf: 100}))
 	if c.ModelID != "m1" || c.ThinkingLevel != "high" || len(c.Lines) != 29 || c.Lines[0].Entry.Seq != 70 {
 		t.Errorf("%+v", c)
 	}
-	whole := sessions.Rebuild(log.read(t, sessions.BranchRequest{Leaf: 100, Whole: true}))
+	whole := sessions.Rebuild(logtest.Read(t, log, sessions.BranchRequest{Leaf: 100, Whole: true}))
 	if whole.ModelID != c.ModelID || len(whole.Lines) != len(c.Lines) {
 		t.Errorf("the whole branch gives another context: %d lines, model %q", len(whole.Lines), whole.ModelID)
 	}

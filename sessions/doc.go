@@ -8,6 +8,8 @@
 // later prompt. The same promises hold for every backend: package storetest is
 // the suite that each has to pass.
 //
+// Beside it are rooms that it does not need: transcript, archive, and view.
+//
 // It must not know platforms, databases, models or the network. Surfaces are
 // opaque keys here.
 package sessions

@@ -45,8 +45,8 @@ func (t EntryType) InTree() bool {
 	return false
 }
 
-// known reports whether a store accepts entries of this type.
-func (t EntryType) known() bool {
+// Known reports whether a store accepts entries of this type.
+func (t EntryType) Known() bool {
 	switch t {
 	case EntryLeaf, EntryEdit, EntryDelete, EntryReaction, EntryTurn, EntryApproval, EntryDelivery,
 		EntryCheckpoint, EntryHandoff, EntryError, EntryState:

@@ -43,6 +43,16 @@ func (e *StateError) Error() string {
 	return fmt.Sprintf("session %s is %s/%s: %s is not possible", e.Session, e.State, e.Status, e.Attempted)
 }
 
+// MovedError is an operation that was meant for the session which a surface had
+// before, or never had. Nothing was changed.
+type MovedError struct {
+	Surface string
+	Session string // the one it has
+}
+
+// Error names the surface and its session.
+func (e *MovedError) Error() string { return e.Surface + " is in session " + e.Session + " now" }
+
 // InvalidError is input that no state would accept.
 type InvalidError struct{ What, Why string }
 
@@ -54,6 +64,7 @@ const (
 	PayloadMax     = 1 << 20 // one entry's or delivery's payload
 	KeyMax         = 512     // a dedupe key, surface, user, timer home, name or purpose, lock, chat key, owner, rights
 	MetadataMax    = 64 << 10
+	MetadataDepth  = 32   // objects and lists in one another
 	EntriesPerCall = 1000 // entries in one Range, entries, deliveries or leases in one write
 	ListMax        = 1000 // items of one DeadLetters or Due
 	ReasonMax      = 1000 // of a reason the rest is cut off

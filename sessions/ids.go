@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"parley/internal/places"
 )
 
 // IDMax bounds a session id in bytes.
@@ -30,21 +32,11 @@ func CheckID(id string) error {
 	return nil
 }
 
-// localKinds are the platforms whose surfaces have a name instead of a chat:
-// the name is the surface, and its first session has the bare id kind:name.
-func localKind(platform string) bool {
-	switch platform {
-	case "cli", "web", "api", "schedule":
-		return true
-	}
-	return false
-}
-
 // BareID is the id of the first session of a surface that is a name
 // (cli, web, api, schedule); empty for every other surface.
 func BareID(surface string) string {
 	parts := strings.SplitN(surface, ":", 3)
-	if len(parts) == 3 && localKind(parts[0]) {
+	if len(parts) == 3 && places.Own(parts[0]) {
 		return parts[0] + ":" + parts[2]
 	}
 	return ""
@@ -57,6 +49,19 @@ func IDPrefix(surface string, day time.Time) string {
 		return bare + "~"
 	}
 	platform, _, _ := strings.Cut(surface, ":")
+	return platform + ":" + day.UTC().Format(time.DateOnly) + "-"
+}
+
+// ForkPrefix is what the id of a session's fork begins with; [DrawID] ends it.
+func ForkPrefix(id string, day time.Time) string {
+	platform, rest, _ := strings.Cut(id, ":")
+	if places.Own(platform) {
+		name, _, _ := strings.Cut(rest, "~")
+		return platform + ":" + name + "~"
+	}
+	if strings.HasPrefix(id, "sub:") || Home(id) != id {
+		return id + "~"
+	}
 	return platform + ":" + day.UTC().Format(time.DateOnly) + "-"
 }
 

@@ -24,6 +24,8 @@ type Message struct {
 	MessageID   string       `json:"message_id,omitempty"` // the platform's
 	ReplyTo     string       `json:"reply_to,omitempty"`   // the platform's id of the message this answers
 	Attachments []Attachment `json:"attachments,omitempty"`
+	Forwarded   *Forward     `json:"forwarded,omitempty"` // the sender only passed the text on
+	Via         string       `json:"via,omitempty"`       // the bot that wrote the text for its sender
 	Group       bool         `json:"group,omitempty"`
 	Directed    bool         `json:"directed,omitempty"`  // known to be meant for the bot
 	Triggered   bool         `json:"triggered,omitempty"` // asked for a turn; false: only logged
@@ -50,6 +52,12 @@ type Sender struct {
 	ID   string `json:"id"`   // platform identity, as in telegram:12345
 	Name string `json:"name"` // raw display name
 	Role string `json:"role"` // owner, member, guest
+}
+
+// Forward is where the words of a message come from that its sender passed on.
+type Forward struct {
+	From string    `json:"from,omitempty"` // raw display name; empty: not known
+	Time time.Time `json:"time,omitzero"`  // when it was said there
 }
 
 // Attachment is a file that came with a message.

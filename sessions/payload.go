@@ -83,9 +83,9 @@ func NewNote(kind EntryType, payload any) (NewEntry, error) {
 	return NewEntry{Type: kind, Payload: encoded}, err
 }
 
-// payload decodes an entry's payload. What cannot be read is the zero value
+// PayloadAs decodes an entry's payload. What cannot be read is the zero value
 // and false.
-func payload[T any](e Entry) (value T, ok bool) {
+func PayloadAs[T any](e Entry) (value T, ok bool) {
 	if json.Unmarshal(e.Payload, &value) != nil {
 		var none T
 		return none, false

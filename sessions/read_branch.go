@@ -71,7 +71,7 @@ func (r *branchReader) note(e Entry) {
 	if e.Type != EntryEdit {
 		return
 	}
-	edit, ok := payload[Edit](e)
+	edit, ok := PayloadAs[Edit](e)
 	target, err := ParseEntryID(edit.TargetID)
 	if !ok || err != nil || r.edits[target].seq > e.Seq {
 		return
@@ -133,7 +133,7 @@ func (r *branchReader) follow(ctx context.Context) error {
 // closedOff is the first entry a compaction has kept, 0 for none. Of one that
 // cannot be read nothing is known to be closed off.
 func closedOff(e Entry) (kept int64, ok bool) {
-	c, ok := payload[Compaction](e)
+	c, ok := PayloadAs[Compaction](e)
 	if !ok {
 		return 0, false
 	}

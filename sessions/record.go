@@ -37,13 +37,18 @@ const (
 	Group  Type = "group"
 )
 
-// Source says where a session came from. It never changes.
+// Source says where a session came from. It never changes, but for a Type that
+// turns out to be wrong: see [Turns.Post].
 type Source struct {
 	Kind        string `json:"kind"` // cli, web, api, channel, schedule, sub, role or a custom word
 	Interactive bool   `json:"interactive"`
 	Platform    string `json:"platform,omitempty"`
 	TriggerID   string `json:"trigger_id,omitempty"`
 	Type        Type   `json:"type,omitempty"`
+	// Assumed is true where nobody knew the Type when the session was made: the
+	// bot spoke there first, on a platform whose ids do not tell. It is Group
+	// then, and Direct as soon as a message from there says so.
+	Assumed bool `json:"assumed,omitempty"`
 }
 
 // DescriptionSource says who wrote a session's description.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/logtest"
 )
 
 // shelf is a store of records, as much as resolving needs of one. Whatever
@@ -72,7 +73,7 @@ func (s *shelf) Find(_ context.Context, q sessions.Query) (sessions.Page, error)
 }
 
 func direct(id string, hour int, change ...func(*sessions.Record)) sessions.Record {
-	r := sessions.Record{ID: id, UserID: "telegram:1", State: sessions.StateActive, Source: sessions.Source{Kind: "channel", Type: sessions.Direct}, LastActivityAt: someDay.Add(time.Duration(hour) * time.Hour)}
+	r := sessions.Record{ID: id, UserID: "telegram:1", State: sessions.StateActive, Source: sessions.Source{Kind: "channel", Type: sessions.Direct}, LastActivityAt: logtest.Day().Add(time.Duration(hour) * time.Hour)}
 	for _, c := range change {
 		c(&r)
 	}

@@ -113,10 +113,10 @@ func (c ScheduleChange) Check() error {
 		return err
 	}
 	isNew := c.Version == 0
-	if err := checkScheduleBody("definition", c.Definition, isNew); err != nil {
+	if err := CheckScheduleBody("definition", c.Definition, isNew); err != nil {
 		return err
 	}
-	if err := checkScheduleBody("state", c.State, isNew); err != nil {
+	if err := CheckScheduleBody("state", c.State, isNew); err != nil {
 		return err
 	}
 	return checkRuns(c.Runs)
@@ -133,14 +133,16 @@ func checkRuns(runs []ScheduleRun) error {
 		if slices.ContainsFunc(runs[:i], func(other ScheduleRun) bool { return other.ID == run.ID }) {
 			return &InvalidError{What: "runs", Why: "one of them comes twice"}
 		}
-		if err := checkScheduleBody("run", run.Body, true); err != nil {
+		if err := CheckScheduleBody("run", run.Body, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkScheduleBody(what string, body json.RawMessage, needed bool) error {
+// CheckScheduleBody refuses what cannot be a part of a stored schedule: one
+// that is needed and missing, no JSON object, or too long.
+func CheckScheduleBody(what string, body json.RawMessage, needed bool) error {
 	switch {
 	case body == nil && !needed:
 		return nil

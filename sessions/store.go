@@ -72,13 +72,15 @@ type Records interface {
 	// suspended and inactive (a turn that runs there is asked to stop, and
 	// what waits there is still answered; an expired one stays expired), the
 	// new one is created and bound, and the deliveries are put into the
-	// outbox as rows of the new session. ErrConflict: New.ID is taken.
+	// outbox as rows of the new session. ErrConflict: New.ID is taken;
+	// MovedError: see Held.
 	Rotate(ctx context.Context, request RotateRequest) (RotateResult, error)
 }
 
 // RotateRequest is /new. See [Records.Rotate].
 type RotateRequest struct {
 	Key        string // dedupe, as in PostRequest
+	Held       string // as in PostRequest
 	New        NewSession
 	Deliveries []NewDelivery // all for New.Surface
 	Send       *Claimer
@@ -111,7 +113,10 @@ type Turns interface {
 	// the message triggers, and is else not touched; Preview, and the fallback description where there is
 	// none, are taken from a text that is not empty ([PreviewOf],
 	// [DescriptionOf]); MessageCount counts messages of RoleUser; UserID
-	// becomes a participant and, where the record has no UserID, that.
+	// becomes a participant and, where the record has no UserID, that. A Source
+	// whose Type the message shows to be wrong is mended ([PostRequest.Shows]):
+	// Direct becomes Group; Group becomes Direct only where it was Assumed and
+	// the session has no other surface.
 	//
 	// A turn is open from its first claim until it ends as Done or Park, so
 	// also while its lease has run out, or was given back with Again or
@@ -126,7 +131,7 @@ type Turns interface {
 	//
 	// ErrQueueFull (only of triggering messages: nothing was stored, Key
 	// neither), ErrNotFound (Session does not exist), StateError (Session is
-	// expired), ErrConflict (New.ID is taken).
+	// expired), ErrConflict (New.ID is taken), MovedError (see Held).
 	Post(ctx context.Context, request PostRequest) (PostResult, error)
 
 	// Claim takes the lease of a session whose lease is free or has run out,
@@ -140,7 +145,7 @@ type Turns interface {
 	// commits it with Park.
 	//
 	// ErrBusy: another lease runs, also one of the same Owner. ErrNothing:
-	// nothing waits, or it is not due yet (Debounce, Again's After). ErrNotFound.
+	// nothing waits, or it is not due yet (Debounce, Again's and HandBack's After). ErrNotFound.
 	Claim(ctx context.Context, request ClaimRequest) (*Turn, error)
 
 	// Renew extends leases by the given time from now; the result has one
@@ -225,7 +230,7 @@ type Timer struct {
 	Due     time.Time
 	// Fence is filled in by Fire and names the setting: every firing of one
 	// setting has the same, and no other setting of the timer, before or
-	// after, also over a cancel, has it.
+	// after, also when it was gone in between, has it.
 	Fence int64
 }
 
@@ -235,10 +240,8 @@ type Timers interface {
 	// SetTimer sets or replaces a timer, due after the given time from now,
 	// or at timer.Due when after is 0 (at once if that is zero or past).
 	SetTimer(ctx context.Context, timer Timer, after time.Duration) error
-	// CancelTimer removes a timer. ErrNotFound: it is not there any more.
-	CancelTimer(ctx context.Context, home, name string) error
-	// Fire takes a due timer for the claimer's time: unless it is finished,
-	// set anew or cancelled by then, it is due once more. ErrNothing: it is
+	// Fire takes a due timer for the claimer's time: unless it is finished
+	// or set anew by then, it is due once more. ErrNothing: it is
 	// not due, taken by another, or gone.
 	Fire(ctx context.Context, home, name string, claimer Claimer) (Timer, error)
 	// FinishTimer removes a timer that was fired. ErrFenced: it was set anew

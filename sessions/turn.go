@@ -66,18 +66,6 @@ type Turn struct {
 	Stop     bool // somebody asked to stop this turn
 }
 
-// Surface is where the turn's answer goes: where its messages came from.
-func (t *Turn) Surface() string {
-	if len(t.Taken) == 0 {
-		return ""
-	}
-	m, err := t.Taken[0].Message()
-	if err != nil {
-		return ""
-	}
-	return m.Surface
-}
-
 // PostRequest stores a message. See [Turns.Post].
 type PostRequest struct {
 	// Key is the platform's own name for the happening. A key that was seen
@@ -90,6 +78,10 @@ type PostRequest struct {
 	// Session posts into this session instead of the surface's current one,
 	// and leaves the surface's binding alone.
 	Session string
+	// Held is the session that Surface has to have, if it has one: a caller who
+	// speaks of another one is told where the place has moved (MovedError), but
+	// for a key that was seen. Empty: whichever it has. Only without Session.
+	Held string
 	// New is used when the surface has no session. Its Surface is ignored.
 	New NewSession
 	// Message is stored with Surface and Triggered as this request says.
@@ -150,8 +142,9 @@ const (
 	Again Outcome = "again"
 	// Park: the turn failed for good; its messages become a dead letter.
 	Park Outcome = "park"
-	// HandBack: the worker stops; the turn stays open with its messages, the
-	// attempt does not count, and the turn is due at once.
+	// HandBack: the worker does not run it now; the turn stays open with its
+	// messages, the attempt does not count, and the turn is due again after
+	// CommitRequest.After.
 	HandBack Outcome = "hand_back"
 )
 
@@ -159,7 +152,7 @@ const (
 type CommitRequest struct {
 	Lease      Lease
 	Outcome    Outcome
-	After      time.Duration // Again
+	After      time.Duration // Again and HandBack
 	Reason     string        // Again and Park: why, for operators; ≤ 1,000 bytes are kept
 	Entries    []NewEntry
 	Deliveries []NewDelivery

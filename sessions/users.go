@@ -29,7 +29,7 @@ type Users interface {
 	// a user of that identity alone, without a role.
 	Who(ctx context.Context, identity string) (User, error)
 
-	// SetRole gives a user, named by any of his identities, a role; empty
+	// SetRole gives a user, named by any of their identities, a role; empty
 	// takes it back.
 	SetRole(ctx context.Context, identity, role string) (User, error)
 
@@ -38,10 +38,11 @@ type Users interface {
 	OfferLink(ctx context.Context, identity string) (code string, err error)
 
 	// TakeLink makes the user of identity one with the user who was offered
-	// the code: his identities, after hers, belong to her user. In every
-	// session's Participants and UserID hers stands in the place of his,
-	// which may be a moment later. His stored role is gone. merged is his
-	// former user id. ErrNotFound: the code is unknown, used or too old;
+	// the code. The identities of the one who takes it, the former user,
+	// belong to the other from then on, behind that one's own. In every
+	// session's Participants and UserID the other stands in the former's
+	// place, which may be a moment later. The former's stored role is gone.
+	// merged is the former user's id. ErrNotFound: the code is unknown, used or too old;
 	// ErrConflict: they are one already (the code stays good).
 	TakeLink(ctx context.Context, code, identity string) (user User, merged string, err error)
 

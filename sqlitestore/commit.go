@@ -54,7 +54,7 @@ func (t *tx) finish(r *row, request sessions.CommitRequest) error {
 		r.leaseUntil = t.after(request.After)
 		return nil
 	case sessions.HandBack:
-		r.leaseUntil = t.now
+		r.leaseUntil = t.after(request.After)
 		r.attempts--
 		return nil
 	case sessions.Park:

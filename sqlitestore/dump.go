@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // dumpBytes is how many bytes of items make a page, whatever its limit.
@@ -32,17 +33,17 @@ type section struct {
 // sections are all kinds, in the order of the archive.
 func sections() []section {
 	return []section{
-		{sessions.ItemChat, (*tx).dumpChats},
-		{sessions.ItemLock, (*tx).dumpLocks},
-		{sessions.ItemUser, (*tx).dumpUsers},
-		{sessions.ItemSession, (*tx).dumpSessions},
-		{sessions.ItemBinding, (*tx).dumpBindings},
-		{sessions.ItemTimer, (*tx).dumpTimers},
-		{sessions.ItemDead, (*tx).dumpDead},
-		{sessions.ItemRow, (*tx).dumpRows},
-		{sessions.ItemSchedule, (*tx).dumpSchedules},
-		{sessions.ItemRun, (*tx).dumpRuns},
-		{sessions.ItemKey, (*tx).dumpKeys},
+		{archive.ItemChat, (*tx).dumpChats},
+		{archive.ItemLock, (*tx).dumpLocks},
+		{archive.ItemUser, (*tx).dumpUsers},
+		{archive.ItemSession, (*tx).dumpSessions},
+		{archive.ItemBinding, (*tx).dumpBindings},
+		{archive.ItemTimer, (*tx).dumpTimers},
+		{archive.ItemDead, (*tx).dumpDead},
+		{archive.ItemRow, (*tx).dumpRows},
+		{archive.ItemSchedule, (*tx).dumpSchedules},
+		{archive.ItemRun, (*tx).dumpRuns},
+		{archive.ItemKey, (*tx).dumpKeys},
 	}
 }
 
@@ -56,7 +57,7 @@ type page struct {
 
 // add adds an item. errEnough: the page is full now.
 func (p *page) add(kind sessions.ItemKind, body any, at mark) error {
-	item, err := sessions.NewItem(kind, body)
+	item, err := archive.NewItem(kind, body)
 	if err != nil {
 		return err
 	}

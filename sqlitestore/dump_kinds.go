@@ -6,36 +6,37 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // How the items of each kind are read, but for sessions.
 
 func (t *tx) dumpChats(p *page, behind mark) error {
 	return t.each(func(rows *sql.Rows) error {
-		var c sessions.ChatItem
+		var c archive.ChatItem
 		var at int64
 		if err := rows.Scan(&c.Chat, &c.By, &at); err != nil {
 			return err
 		}
 		c.At = fromMillis(at)
-		return p.add(sessions.ItemChat, c, mark{Kind: sessions.ItemChat, A: c.Chat})
+		return p.add(archive.ItemChat, c, mark{Kind: archive.ItemChat, A: c.Chat})
 	}, "SELECT chat, by, at FROM chats WHERE chat > ? ORDER BY chat LIMIT ?", behind.A, p.left())
 }
 
 func (t *tx) dumpLocks(p *page, behind mark) error {
 	return t.each(func(rows *sql.Rows) error {
-		var l sessions.LockItem
+		var l archive.LockItem
 		if err := rows.Scan(&l.Name, &l.Fence, &l.Data); err != nil {
 			return err
 		}
-		return p.add(sessions.ItemLock, l, mark{Kind: sessions.ItemLock, A: l.Name})
+		return p.add(archive.ItemLock, l, mark{Kind: archive.ItemLock, A: l.Name})
 	}, "SELECT name, fence, data FROM locks WHERE name > ? AND data <> '' ORDER BY name LIMIT ?", behind.A, p.left())
 }
 
 func (t *tx) dumpUsers(p *page, behind mark) error {
 	users, err := t.usersBehind(behind.A, p.left())
 	for _, u := range users {
-		if err := p.add(sessions.ItemUser, u, mark{Kind: sessions.ItemUser, A: u.ID}); err != nil {
+		if err := p.add(archive.ItemUser, u, mark{Kind: archive.ItemUser, A: u.ID}); err != nil {
 			return enough(err)
 		}
 	}
@@ -52,11 +53,11 @@ func enough(err error) error {
 
 func (t *tx) dumpBindings(p *page, behind mark) error {
 	return t.each(func(rows *sql.Rows) error {
-		var b sessions.BindingItem
+		var b archive.BindingItem
 		if err := rows.Scan(&b.Surface, &b.Session); err != nil {
 			return err
 		}
-		return p.add(sessions.ItemBinding, b, mark{Kind: sessions.ItemBinding, A: b.Surface})
+		return p.add(archive.ItemBinding, b, mark{Kind: archive.ItemBinding, A: b.Surface})
 	}, "SELECT b.surface, s.id FROM bindings b CROSS JOIN sessions s ON s.num = b.session WHERE b.surface > ? ORDER BY b.surface LIMIT ?", behind.A, p.left())
 }
 
@@ -72,13 +73,13 @@ func (t *tx) dumpTimers(p *page, behind mark) error {
 		if payload != "" {
 			timer.Payload = json.RawMessage(payload)
 		}
-		return p.add(sessions.ItemTimer, sessions.TimerItem{Timer: timer}, mark{Kind: sessions.ItemTimer, A: timer.Home, B: timer.Name})
+		return p.add(archive.ItemTimer, archive.TimerItem{Timer: timer}, mark{Kind: archive.ItemTimer, A: timer.Home, B: timer.Name})
 	}, "SELECT home, name, purpose, payload, due, fence FROM timers WHERE (home, name) > (?, ?) ORDER BY home, name LIMIT ?", behind.A, behind.B, p.left())
 }
 
 func (t *tx) dumpDead(p *page, behind mark) error {
 	return t.each(func(rows *sql.Rows) error {
-		var d sessions.DeadItem
+		var d archive.DeadItem
 		var num, at int64
 		var messages string
 		if err := rows.Scan(&num, &d.Letter.ID, &d.Letter.Session, &messages, &d.Letter.Reason, &d.Letter.Attempts, &at, &d.Placed); err != nil {
@@ -89,7 +90,7 @@ func (t *tx) dumpDead(p *page, behind mark) error {
 			return err
 		}
 		d.Letter.At, d.Letter.Messages, d.Turn = fromMillis(at), seqs(list), turnItem(list)
-		return p.add(sessions.ItemDead, d, mark{Kind: sessions.ItemDead, N: num})
+		return p.add(archive.ItemDead, d, mark{Kind: archive.ItemDead, N: num})
 	}, `SELECT d.num, coalesce(d.id, CAST(d.num AS TEXT)), s.id, d.messages, d.reason, d.attempts, d.at, d.placed
 		FROM dead d CROSS JOIN sessions s ON s.num = d.session WHERE d.num > ? ORDER BY d.num LIMIT ?`, behind.N, p.left())
 }
@@ -98,14 +99,14 @@ func (t *tx) dumpDead(p *page, behind mark) error {
 // was taken.
 func (t *tx) dumpRows(p *page, behind mark) error {
 	return t.each(func(rows *sql.Rows) error {
-		var r sessions.RowItem
+		var r archive.RowItem
 		var num int64
 		var payload string
 		if err := rows.Scan(&num, &r.ID, &r.Surface, &r.Session, &r.Entry, &payload, &r.Attempt, &r.MaybeSent); err != nil {
 			return err
 		}
 		r.Payload = json.RawMessage(payload)
-		return p.add(sessions.ItemRow, r, mark{Kind: sessions.ItemRow, A: r.Surface, N: num})
+		return p.add(archive.ItemRow, r, mark{Kind: archive.ItemRow, A: r.Surface, N: num})
 	}, `SELECT o.num, coalesce(o.id, CAST(o.num AS TEXT)), o.surface, coalesce(s.id, ''), o.entry, o.payload, o.attempt,
 		o.maybe_sent OR coalesce(l.nonce, '') <> '' AND NOT EXISTS (SELECT 1 FROM outbox f WHERE f.surface = o.surface AND f.num < o.num)
 		FROM outbox o LEFT JOIN sessions s ON s.num = o.session LEFT JOIN lanes l ON l.surface = o.surface
@@ -119,21 +120,21 @@ func (t *tx) dumpSchedules(p *page, behind mark) error {
 			return err
 		}
 		s := row.schedule(t)
-		item := sessions.ScheduleItem{ID: s.ID, By: s.By, Definition: s.Definition, State: s.State, Version: s.Version, CreatedAt: s.CreatedAt}
-		return p.add(sessions.ItemSchedule, item, mark{Kind: sessions.ItemSchedule, A: s.ID})
+		item := archive.ScheduleItem{ID: s.ID, By: s.By, Definition: s.Definition, State: s.State, Version: s.Version, CreatedAt: s.CreatedAt}
+		return p.add(archive.ItemSchedule, item, mark{Kind: archive.ItemSchedule, A: s.ID})
 	}, "SELECT "+scheduleColumns+" FROM schedules WHERE id > ? ORDER BY id LIMIT ?", behind.A, p.left())
 }
 
 func (t *tx) dumpRuns(p *page, behind mark) error {
 	return t.each(func(rows *sql.Rows) error {
-		var r sessions.RunItem
+		var r archive.RunItem
 		var at int64
 		var body string
 		if err := rows.Scan(&r.Schedule, &r.ID, &at, &body); err != nil {
 			return err
 		}
 		r.At, r.Body = time.UnixMilli(at).UTC(), json.RawMessage(body)
-		return p.add(sessions.ItemRun, r, mark{Kind: sessions.ItemRun, A: r.Schedule, B: r.ID})
+		return p.add(archive.ItemRun, r, mark{Kind: archive.ItemRun, A: r.Schedule, B: r.ID})
 	}, "SELECT schedule, id, at, body FROM schedule_runs WHERE (schedule, id) > (?, ?) ORDER BY schedule, id LIMIT ?", behind.A, behind.B, p.left())
 }
 
@@ -141,7 +142,7 @@ func (t *tx) dumpRuns(p *page, behind mark) error {
 // run out soon after it.
 func (t *tx) dumpKeys(p *page, behind mark) error {
 	return t.each(func(rows *sql.Rows) error {
-		var k sessions.KeyItem
+		var k archive.KeyItem
 		var until int64
 		if err := rows.Scan(&k.Home, &k.Key, &until, &k.Session, &k.Seq); err != nil {
 			return err
@@ -150,7 +151,7 @@ func (t *tx) dumpKeys(p *page, behind mark) error {
 		if k.Session == "" {
 			k.Seq = 0
 		}
-		return p.add(sessions.ItemKey, k, mark{Kind: sessions.ItemKey, A: k.Key})
+		return p.add(archive.ItemKey, k, mark{Kind: archive.ItemKey, A: k.Key})
 	}, `SELECT d.home, d.key, d.until, coalesce(s.id, ''), d.seq FROM dedupe d LEFT JOIN sessions s ON s.num = d.session
 		WHERE d.key > ? AND d.until > ? AND d.home <> '' ORDER BY d.key LIMIT ?`, behind.A, t.now, p.left())
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // dumpSessions reads sessions by id, each with its entries. A mark's A is the
@@ -20,12 +21,12 @@ func (t *tx) dumpSessions(p *page, behind mark) error {
 		if err != nil || r == nil {
 			return err
 		}
-		behind = mark{Kind: sessions.ItemSession, A: r.id}
+		behind = mark{Kind: archive.ItemSession, A: r.id}
 		item, err := t.sessionItem(r)
 		if err != nil {
 			return err
 		}
-		if err := p.add(sessions.ItemSession, item, behind); err != nil {
+		if err := p.add(archive.ItemSession, item, behind); err != nil {
 			return enough(err)
 		}
 		if err := t.dumpEntries(p, r, 0); err != nil || p.full() {
@@ -49,12 +50,12 @@ func (t *tx) dumpEntries(p *page, r *row, behind int64) error {
 		if err != nil {
 			return err
 		}
-		return p.add(sessions.ItemEntry, sessions.EntryItem{Session: r.id, Entry: e}, mark{Kind: sessions.ItemSession, A: r.id, N: e.Seq})
+		return p.add(archive.ItemEntry, archive.EntryItem{Session: r.id, Entry: e}, mark{Kind: archive.ItemSession, A: r.id, N: e.Seq})
 	}, "SELECT "+entryColumns+" FROM entries WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?", r.log, behind, p.left())
 }
 
 // sessionItem is a session as it is while nobody holds its lease.
-func (t *tx) sessionItem(r *row) (item sessions.SessionItem, err error) {
+func (t *tx) sessionItem(r *row) (item archive.SessionItem, err error) {
 	if r.status == sessions.StatusRunning {
 		r.rest()
 	}
@@ -83,7 +84,7 @@ func (t *tx) sessionItem(r *row) (item sessions.SessionItem, err error) {
 	return item, err
 }
 
-func openItem(r *row) (*sessions.TurnItem, error) {
+func openItem(r *row) (*archive.TurnItem, error) {
 	if !r.open() {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -93,7 +94,7 @@ func openItem(r *row) (*sessions.TurnItem, error) {
 	return &item, err
 }
 
-func lastItem(r *row) (*sessions.TurnItem, error) {
+func lastItem(r *row) (*archive.TurnItem, error) {
 	if r.open() || r.last == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -104,14 +105,14 @@ func lastItem(r *row) (*sessions.TurnItem, error) {
 
 // turnItem is a turn by its messages. It began when the last of them was
 // placed, so that is its tip.
-func turnItem(list []message) sessions.TurnItem {
-	return sessions.TurnItem{Tip: list[len(list)-1].Seq, Messages: messageItems(list)}
+func turnItem(list []message) archive.TurnItem {
+	return archive.TurnItem{Tip: list[len(list)-1].Seq, Messages: messageItems(list)}
 }
 
-func messageItems(list []message) []sessions.QueuedMessage {
-	var items []sessions.QueuedMessage
+func messageItems(list []message) []archive.QueuedMessage {
+	var items []archive.QueuedMessage
 	for _, m := range list {
-		items = append(items, sessions.QueuedMessage{
+		items = append(items, archive.QueuedMessage{
 			Seq: m.Seq, Rights: m.Rights, Surface: m.Surface, Alone: m.Alone, SentAt: time.UnixMilli(m.SentAt).UTC(), Sequence: m.Sequence,
 		})
 	}
@@ -119,7 +120,7 @@ func messageItems(list []message) []sessions.QueuedMessage {
 }
 
 // messagesOf is messageItems backwards.
-func messagesOf(items []sessions.QueuedMessage) []message {
+func messagesOf(items []archive.QueuedMessage) []message {
 	list := make([]message, len(items))
 	for i, m := range items {
 		list[i] = message{Seq: m.Seq, Rights: m.Rights, Surface: m.Surface, Alone: m.Alone, SentAt: m.SentAt.UnixMilli(), Sequence: m.Sequence}

@@ -405,3 +405,20 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestARestoredDatabaseIsItsUsersOnly(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "gateway.db")
+	if err := open(t, Config{Path: path}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o644); err != nil { //nolint:gosec // what is tested
+		t.Fatal(err)
+	}
+	open(t, Config{Path: path})
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}

@@ -6,10 +6,12 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"parley/sessions"
 )
+
+// errHeld is what lock answers while another process has the lock.
+var errHeld = errors.New("another process has the lock")
 
 // acquire locks the file beside the database and writes this process's id into
 // it. The operating system gives the lock back when the process ends, however
@@ -20,9 +22,9 @@ func acquire(database string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock file: %w", err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lock(file); err != nil {
 		defer file.Close()
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
+		if !errors.Is(err, errHeld) {
 			return nil, fmt.Errorf("lock %s: %w", name, err)
 		}
 		return nil, fmt.Errorf("%w: %s is in use by process %s: stop that gateway, or give this one another path", sessions.ErrLocked, database, holder(file))
@@ -38,7 +40,7 @@ func acquire(database string) (*os.File, error) {
 // do: a program that is just being started still has the file, and the lock
 // with it.
 func release(file *os.File) {
-	_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+	unlock(file)
 	file.Close()
 }
 

@@ -12,7 +12,7 @@ const (
 	mergeSessions = 100
 )
 
-// merge makes a user one with another, who has his identities already. His
+// merge makes a user one with another, who has their identities already. Their
 // sessions are rewritten at once, or where they are many, behind the caller.
 func (t *tx) merge(user sessions.User, former string) error {
 	for _, query := range []string{"DELETE FROM identities WHERE user_id = ?", "DELETE FROM users WHERE id = ?"} {

@@ -24,6 +24,12 @@ func (t *tx) post(request sessions.PostRequest, payload []byte) (result sessions
 	if err != nil {
 		return result, err
 	}
+	if moved := movedTo(r, request.Surface, request.Held); moved != nil {
+		if seen, err := t.seen(request.Key); err != nil || seen {
+			return t.repeated(request.Key, err)
+		}
+		return result, moved
+	}
 	if r == nil || r.state == sessions.StateExpired {
 		if seen, err := t.seen(request.Key); err != nil || seen {
 			return t.repeated(request.Key, err)
@@ -38,6 +44,14 @@ func (t *tx) post(request sessions.PostRequest, payload []byte) (result sessions
 		return t.repeated(request.Key, err)
 	}
 	return t.store(r, request, payload, result)
+}
+
+// movedTo refuses what was meant for another session than the surface's.
+func movedTo(bound *row, surface, held string) error {
+	if held == "" || bound == nil || bound.id == held {
+		return nil
+	}
+	return &sessions.MovedError{Surface: surface, Session: bound.id}
 }
 
 func (t *tx) repeated(key string, err error) (sessions.PostResult, error) {
@@ -114,6 +128,9 @@ func (r *row) claimedBy(request sessions.PostRequest) bool {
 
 // note keeps the record up with a message.
 func (t *tx) note(r *row, request sessions.PostRequest) error {
+	if err := t.mend(r, request.Shows()); err != nil {
+		return err
+	}
 	r.revive(t.now, request.Trigger)
 	if request.Message.Role == sessions.RoleUser {
 		r.messages++
@@ -127,6 +144,26 @@ func (t *tx) note(r *row, request sessions.PostRequest) error {
 		}
 	}
 	return t.join(r, request.UserID, r.seq+1)
+}
+
+// mend corrects a type that a message shows to be wrong.
+func (t *tx) mend(r *row, shown sessions.Type) error {
+	if shown == "" || shown == r.kind {
+		return nil
+	}
+	d, err := t.detail(r)
+	if err != nil {
+		return err
+	}
+	source, changed := d.Source.Mended(shown, d.Surfaces)
+	if !changed {
+		return nil
+	}
+	d.Source, r.kind = source, source.Type
+	if _, err := t.exec("UPDATE sessions SET type = ? WHERE num = ?", r.kind, r.num); err != nil {
+		return err
+	}
+	return t.saveDetail(r)
 }
 
 // trigger queues the newest entry for a turn, and claims if the post does.

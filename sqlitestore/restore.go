@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // restoreTogether is how many items share one operation, so that a large page
@@ -12,7 +13,7 @@ const restoreTogether = 100
 
 // Restore writes items.
 func (s *Store) Restore(ctx context.Context, items []sessions.Item) error {
-	bodies, err := sessions.DecodeItems(items)
+	bodies, err := archive.DecodeItems(items)
 	if err != nil {
 		return err
 	}
@@ -36,31 +37,31 @@ func (s *Store) Restore(ctx context.Context, items []sessions.Item) error {
 
 func (t *tx) restore(body any) error {
 	switch b := body.(type) {
-	case sessions.ChatItem:
+	case archive.ChatItem:
 		return t.put("INSERT INTO chats (chat, by, at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET by = excluded.by, at = excluded.at", b.Chat, b.By, toMillis(b.At))
-	case sessions.LockItem:
+	case archive.LockItem:
 		return t.put(`INSERT INTO locks (name, owner, fence, until, data) VALUES (?, '', ?, 0, ?)
 			ON CONFLICT DO UPDATE SET fence = max(fence, excluded.fence), data = excluded.data`, b.Name, b.Fence, b.Data)
 	case sessions.User:
 		return t.keepUser(b)
-	case sessions.SessionItem:
+	case archive.SessionItem:
 		return t.restoreSession(b)
-	case sessions.EntryItem:
+	case archive.EntryItem:
 		return t.restoreEntry(b)
-	case sessions.BindingItem:
+	case archive.BindingItem:
 		return t.restoreBinding(b)
-	case sessions.TimerItem:
+	case archive.TimerItem:
 		return t.restoreTimer(b.Timer)
-	case sessions.DeadItem:
+	case archive.DeadItem:
 		return t.restoreDead(b)
-	case sessions.RowItem:
+	case archive.RowItem:
 		return t.restoreRow(b)
-	case sessions.ScheduleItem:
+	case archive.ScheduleItem:
 		return t.restoreSchedule(b)
-	case sessions.RunItem:
+	case archive.RunItem:
 		return t.put("INSERT INTO schedule_runs (schedule, id, at, body) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at, body = excluded.body",
 			b.Schedule, b.ID, b.At.UnixMilli(), string(b.Body))
-	case sessions.KeyItem:
+	case archive.KeyItem:
 		return t.restoreKey(b)
 	}
 	return &sessions.InvalidError{What: "item", Why: "this store keeps none of its kind"}
@@ -81,7 +82,7 @@ func (t *tx) restored(id string) (*row, error) {
 	return r, err
 }
 
-func (t *tx) restoreEntry(b sessions.EntryItem) error {
+func (t *tx) restoreEntry(b archive.EntryItem) error {
 	r, err := t.restored(b.Session)
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (t *tx) restoreEntry(b sessions.EntryItem) error {
 	return t.putEntry(r.log, b.Entry)
 }
 
-func (t *tx) restoreBinding(b sessions.BindingItem) error {
+func (t *tx) restoreBinding(b archive.BindingItem) error {
 	r, err := t.restored(b.Session)
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func (t *tx) drawn(number int64) error {
 	return t.put("UPDATE fences SET last = max(last, ?)", number)
 }
 
-func (t *tx) restoreSchedule(b sessions.ScheduleItem) error {
+func (t *tx) restoreSchedule(b archive.ScheduleItem) error {
 	err := t.put(`INSERT INTO schedules (id, by, definition, state, version, created_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET definition = excluded.definition, state = excluded.state, version = excluded.version`,
 		b.ID, b.By, string(b.Definition), string(b.State), b.Version, toMillis(b.CreatedAt))
@@ -127,7 +128,7 @@ func (t *tx) restoreSchedule(b sessions.ScheduleItem) error {
 	return t.drawn(b.Version)
 }
 
-func (t *tx) restoreKey(b sessions.KeyItem) error {
+func (t *tx) restoreKey(b archive.KeyItem) error {
 	var session int64
 	if b.Session != "" {
 		r, err := t.restored(b.Session)

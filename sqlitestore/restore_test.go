@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // TestIDsOfAnotherStoreAreKept restores rows and dead letters whose ids are no
@@ -16,21 +17,21 @@ func TestIDsOfAnotherStoreAreKept(t *testing.T) {
 	store := open(t, Config{Path: Memory})
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	record := sessions.Record{ID: "api:s", State: sessions.StateActive, Status: sessions.StatusIdle, CreatedAt: at, LastActivityAt: at, Seq: 1, Version: 3}
-	turn := sessions.TurnItem{Tip: 1, Messages: []sessions.QueuedMessage{{Seq: 1}}}
+	turn := archive.TurnItem{Tip: 1, Messages: []archive.QueuedMessage{{Seq: 1}}}
 	var items []sessions.Item
 	for _, item := range []struct {
 		kind sessions.ItemKind
 		body any
 	}{
-		{sessions.ItemSession, sessions.SessionItem{Record: record, Leaf: 1, Placed: 1}},
-		{sessions.ItemEntry, sessions.EntryItem{Session: "api:s", Entry: sessions.Entry{Seq: 1, Time: at, Type: sessions.EntryMessage, Payload: json.RawMessage(`{"role":"user"}`)}}},
-		{sessions.ItemDead, sessions.DeadItem{Letter: sessions.DeadLetter{ID: "3-17", Session: "api:s", At: at}, Turn: turn, Placed: 1}},
-		{sessions.ItemDead, sessions.DeadItem{Letter: sessions.DeadLetter{ID: "1", Session: "api:s", At: at}, Turn: turn, Placed: 1}},
-		{sessions.ItemRow, sessions.RowItem{ID: "3-18", Surface: "telegram:1:1", Payload: json.RawMessage(`{"n":1}`)}},
-		{sessions.ItemRow, sessions.RowItem{ID: "1", Surface: "telegram:1:1", Payload: json.RawMessage(`{"n":2}`)}},
-		{sessions.ItemRow, sessions.RowItem{ID: "4", Surface: "telegram:1:1", Payload: json.RawMessage(`{"n":3}`)}},
+		{archive.ItemSession, archive.SessionItem{Record: record, Leaf: 1, Placed: 1}},
+		{archive.ItemEntry, archive.EntryItem{Session: "api:s", Entry: sessions.Entry{Seq: 1, Time: at, Type: sessions.EntryMessage, Payload: json.RawMessage(`{"role":"user"}`)}}},
+		{archive.ItemDead, archive.DeadItem{Letter: sessions.DeadLetter{ID: "3-17", Session: "api:s", At: at}, Turn: turn, Placed: 1}},
+		{archive.ItemDead, archive.DeadItem{Letter: sessions.DeadLetter{ID: "1", Session: "api:s", At: at}, Turn: turn, Placed: 1}},
+		{archive.ItemRow, archive.RowItem{ID: "3-18", Surface: "telegram:1:1", Payload: json.RawMessage(`{"n":1}`)}},
+		{archive.ItemRow, archive.RowItem{ID: "1", Surface: "telegram:1:1", Payload: json.RawMessage(`{"n":2}`)}},
+		{archive.ItemRow, archive.RowItem{ID: "4", Surface: "telegram:1:1", Payload: json.RawMessage(`{"n":3}`)}},
 	} {
-		encoded, err := sessions.NewItem(item.kind, item.body)
+		encoded, err := archive.NewItem(item.kind, item.body)
 		if err != nil {
 			t.Fatal(err)
 		}

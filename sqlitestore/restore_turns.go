@@ -1,12 +1,12 @@
 package sqlitestore
 
 import (
-	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // restoreSession writes record, queue and turn of a session, whose entries
 // come behind it.
-func (t *tx) restoreSession(b sessions.SessionItem) error {
+func (t *tx) restoreSession(b archive.SessionItem) error {
 	r, err := t.sessionOf(b)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (t *tx) restoreSession(b sessions.SessionItem) error {
 }
 
 // sessionOf is the row of a restored session, inserted unless it is there.
-func (t *tx) sessionOf(b sessions.SessionItem) (*row, error) {
+func (t *tx) sessionOf(b archive.SessionItem) (*row, error) {
 	r := rowOf(b.Record)
 	there, err := t.find(r.id)
 	if err != nil {
@@ -54,7 +54,7 @@ func (t *tx) sessionOf(b sessions.SessionItem) (*row, error) {
 	return r, nil
 }
 
-func (t *tx) restoreQueue(r *row, queue []sessions.QueuedMessage) error {
+func (t *tx) restoreQueue(r *row, queue []archive.QueuedMessage) error {
 	if err := t.put("DELETE FROM queue WHERE session = ?", r.num); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (t *tx) restoreQueue(r *row, queue []sessions.QueuedMessage) error {
 	return nil
 }
 
-func (t *tx) restoreDead(b sessions.DeadItem) error {
+func (t *tx) restoreDead(b archive.DeadItem) error {
 	r, err := t.restored(b.Letter.Session)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (t *tx) restoreDead(b sessions.DeadItem) error {
 	return t.given("dead", b.Letter.ID)
 }
 
-func (t *tx) restoreRow(b sessions.RowItem) error {
+func (t *tx) restoreRow(b archive.RowItem) error {
 	var session int64
 	if b.Session != "" {
 		r, err := t.restored(b.Session)

@@ -23,6 +23,9 @@ func (t *tx) rotate(request sessions.RotateRequest) (result sessions.RotateResul
 	if err != nil {
 		return result, err
 	}
+	if err := movedTo(old, surface, request.Held); err != nil {
+		return result, err
+	}
 	if old != nil {
 		result.Old = old.id
 		if err := t.replace(old, surface); err != nil {

@@ -17,8 +17,8 @@ const (
 	countMax  = 1_000
 	countMore = 16_000
 	// hourMax is how many of one participant's sessions of one hour are
-	// sorted. Where there are more, he is in so many of that hour's sessions
-	// that they are read by activity and asked for him.
+	// sorted. Where there are more, they are in so many of that hour's sessions
+	// that the sessions are read by activity and asked for them.
 	hourMax = 2_000
 )
 

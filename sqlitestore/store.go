@@ -3,7 +3,9 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -98,7 +100,25 @@ func (s *Store) openFile() error {
 		s.release()
 		return fmt.Errorf("open the database: %w", err)
 	}
-	return file.Close()
+	return errors.Join(file.Close(), s.closeToOthers())
+}
+
+// closeToOthers makes the database its user's own, however it came to be, such
+// as by a restored backup. SQLite gives the files beside it the same mode.
+func (s *Store) closeToOthers() error {
+	for _, path := range []string{s.path, s.path + "-wal", s.path + "-shm"} {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().Perm()&0o077 == 0 {
+			continue
+		}
+		if err == nil {
+			err = os.Chmod(path, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("others can read the database: %w; see to who owns it", err)
+		}
+	}
+	return nil
 }
 
 func (s *Store) openDatabase(ctx context.Context, config Config) error {

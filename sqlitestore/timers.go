@@ -32,20 +32,6 @@ func (s *Store) SetTimer(ctx context.Context, timer sessions.Timer, after time.D
 	})
 }
 
-// CancelTimer removes a timer.
-func (s *Store) CancelTimer(ctx context.Context, home, name string) error {
-	if err := sessions.CheckTimerName(home, name); err != nil {
-		return err
-	}
-	return s.write(ctx, func(t *tx) error {
-		n, err := t.exec("DELETE FROM timers WHERE home = ? AND name = ?", home, name)
-		if err == nil && n == 0 {
-			err = sessions.ErrNotFound
-		}
-		return err
-	})
-}
-
 // Fire takes a due timer.
 func (s *Store) Fire(ctx context.Context, home, name string, claimer sessions.Claimer) (sessions.Timer, error) {
 	if err := sessions.CheckTimerName(home, name); err != nil {

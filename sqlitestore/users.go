@@ -31,7 +31,7 @@ func (t *tx) userOf(identity string) (string, error) {
 	return id, err
 }
 
-// user reads a user by his id.
+// user reads a user by id.
 func (t *tx) user(id string) (sessions.User, error) {
 	user := sessions.User{ID: id}
 	if _, err := t.one("SELECT role FROM users WHERE id = ?", []any{id}, []any{&user.Role}); err != nil {

@@ -102,9 +102,6 @@ func testOptional(s *stage) {
 		}
 	}
 	registrar, ok := r.Adapter.(adapters.CommandRegistrar)
-	if ok != r.Capabilities().NativeCommand {
-		s.t.Errorf("CommandRegistrar is %v, but NativeCommand %v", ok, r.Capabilities().NativeCommand)
-	}
 	for range 2 {
 		if !ok {
 			break

@@ -93,6 +93,46 @@ func testSplitKeeps(s *stage) {
 	}
 }
 
+// testTextMax: what is said to be the longest text is one message, which the
+// platform takes, and one more character makes two.
+func testTextMax(s *stage) {
+	r := s.run(nil)
+	surface := r.say(s.Direct, "where").Surface
+	longest := strings.Repeat("x", r.Capabilities().TextMax)
+	if parts := r.Split(longest, adapters.Markdown); len(parts) != 1 {
+		s.t.Fatalf("%d characters make %d parts", len(longest), len(parts))
+	}
+	if _, err := r.send(adapters.Outgoing{Surface: surface, Text: longest, DeliveryID: "longest-1"}); err != nil {
+		s.t.Errorf("the longest text is not taken: %v", err)
+	}
+	if parts := r.Split(longest+"x", adapters.Markdown); len(parts) != 2 {
+		s.t.Errorf("one character more makes %d parts", len(parts))
+	}
+}
+
+// testLookUp: where messages of unknown fate are looked up, one that had
+// arrived is not sent again, and its receipt is found.
+func testLookUp(s *stage) {
+	r := s.run(nil)
+	if !r.Capabilities().CanLookUp {
+		s.t.Skip("the adapter does not look up what it sent")
+	}
+	surface := r.say(s.Group, "where").Surface
+	message := adapters.Outgoing{Surface: surface, Text: "only once", DeliveryID: "looked-up-1", Attempt: 1}
+	s.Fail(Broken, 1)
+	if _, err := r.send(message); adapters.AsSendError(err).Kind != adapters.SendUnknown {
+		s.t.Fatalf("a broken connection: %v", err)
+	}
+	message.Attempt, message.MaybeSent = 2, true
+	receipt, err := r.send(message)
+	if err != nil || len(receipt.MessageIDs) != 1 {
+		s.t.Fatalf("the second attempt: %+v, %v", receipt, err)
+	}
+	if shown := s.Shown(s.Group); len(shown) != 1 {
+		s.t.Errorf("shown %d times", len(shown))
+	}
+}
+
 func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // testSendTwice: where the platform knows an idempotency key, a delivery that
@@ -161,7 +201,7 @@ func testSendFaults(s *stage) {
 	direct := r.say(s.Direct, "where").Surface
 	s.Fail(GlobalLimit, 1)
 	_, err := r.send(adapters.Outgoing{Surface: direct, Text: "x", DeliveryID: "fault-global", Attempt: 1})
-	checkLimit(s, failure(s, string(GlobalLimit), err, adapters.SendRateLimited), r.Capabilities().Platform == adapters.Discord)
+	checkLimit(s, failure(s, string(GlobalLimit), err, adapters.SendRateLimited), s.LimitsAccount)
 }
 
 func failure(s *stage, what string, err error, kind adapters.SendKind) *adapters.SendError {
@@ -211,9 +251,10 @@ func testSendUnreachable(s *stage) {
 	surface := r.say(s.Group, "where").Surface
 	s.Down()
 	message := adapters.Outgoing{Surface: surface, Text: "x", DeliveryID: "down-1", Attempt: 1}
-	if _, err := r.send(message); err == nil || adapters.AsSendError(err).Permanent() {
+	_, err := r.send(message)
+	if kind := adapters.AsSendError(err).Kind; err == nil || kind != adapters.SendUnavailable && kind != adapters.SendUnknown {
 		s.t.Errorf("a platform that is down: %v", err)
 	}
-	_, err := r.send(message)
+	_, err = r.send(message)
 	failure(s, "a platform that is down", err, adapters.SendUnavailable)
 }

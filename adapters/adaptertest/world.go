@@ -77,6 +77,10 @@ type World struct {
 	// sent.
 	Fail func(fault Fault, n int)
 
+	// LimitsAccount is true where the platform says of a limit that it holds
+	// for the whole account.
+	LimitsAccount bool
+
 	// Disconnect breaks the receiving connection; it can be made again.
 	Disconnect func()
 	// Deafen breaks the receiving connection, and it cannot be made again

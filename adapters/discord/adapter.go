@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"parley/adapters"
@@ -29,22 +30,28 @@ const (
 // Config is what an [Adapter] needs.
 type Config struct {
 	Token  secret.String
-	APIURL string          // empty: APIURLDefault; its /gateway/bot answer names the socket
-	Locker adapters.Locker // nil: this is the only replica, and sessions end with the process
-	Logger *slog.Logger    // nil: nothing is logged
+	APIURL string // empty: APIURLDefault; its /gateway/bot answer names the socket
+	// RoleMentions says that a mention of any role the bot has is one of the
+	// bot. Its own role, which Discord made for it, always is.
+	RoleMentions bool
+	Locker       adapters.Locker // nil: this is the only replica, and sessions end with the process
+	Logger       *slog.Logger    // nil: nothing is logged
 }
 
 // Adapter is one Discord bot.
 type Adapter struct {
-	log    *slog.Logger
-	token  secret.String
-	locker adapters.Locker
-	rest   *restClient
-	pace   *pace
-	seals  sealer
-	times  timing
-	health health
-	places directory
+	log     *slog.Logger
+	token   secret.String
+	locker  adapters.Locker
+	rest    *restClient
+	pace    *pace
+	seals   sealer
+	times   timing
+	health  health
+	places  directory
+	roles   roles
+	anyRole bool                    // every role of the bot names it
+	gateway atomic.Pointer[url.URL] // what the API named last; nil until then
 
 	mu sync.RWMutex
 	me identity // guarded by mu; zero until learned
@@ -89,7 +96,7 @@ func newAdapter(config Config, times timing) (*Adapter, error) {
 		log: log.With("platform", adapters.Discord), token: config.Token, locker: config.Locker,
 		rest: newRESTClient(base, config.Token), pace: newPace(), seals: newSealer(config.Token), times: times,
 	}
-	a.places.fetch = a.fetchPlace
+	a.places.fetch, a.roles.fetch, a.anyRole = a.fetchPlace, a.fetchRoles, config.RoleMentions
 	a.health.set(adapterPart, adapters.Connecting, "")
 	return a, nil
 }
@@ -97,8 +104,7 @@ func newAdapter(config Config, times timing) (*Adapter, error) {
 // Capabilities says what Discord can do, and this adapter with it.
 func (a *Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Platform: adapters.Discord, TextMax: textMax, TextUnit: adapters.UTF16Units, TypingFor: typingFor,
-		NativeCommand: true, Threads: true, Buttons: true, IdempotentKey: true,
+		Platform: adapters.Discord, TextMax: textMax, TypingFor: typingFor, IdempotentKey: true,
 	}
 }
 

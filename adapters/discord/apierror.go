@@ -64,11 +64,11 @@ func (c *restClient) failure(x *exchange, err error) *apiError {
 }
 
 func (c *restClient) refusal(rest *discordgo.RESTError) *apiError {
-	out := &apiError{status: rest.Response.StatusCode, body: c.token.Scrub(clip(string(rest.ResponseBody), bodyMax))}
+	out := &apiError{status: rest.Response.StatusCode, body: clip(c.token.Scrub(string(rest.ResponseBody)), bodyMax)}
 	out.reason = fmt.Sprintf("HTTP %d", out.status)
 	if rest.Message != nil {
 		out.json, out.code = true, rest.Message.Code
-		out.reason += fmt.Sprintf(" (%d): %s", out.code, c.token.Scrub(clip(rest.Message.Message, 200)))
+		out.reason += fmt.Sprintf(" (%d): %s", out.code, clip(c.token.Scrub(rest.Message.Message), 200))
 	}
 	return out
 }

@@ -53,8 +53,9 @@ func newWorld(t *testing.T) adaptertest.World {
 			t.Helper()
 			return maker(discord.NewQuick).on(t, fake, options)
 		},
-		Secrets: []string{fake.Token()},
-		Direct:  adaptertest.Place(direct), Group: adaptertest.Place(group), Thread: adaptertest.Place(thread),
+		LimitsAccount: true,
+		Secrets:       []string{fake.Token()},
+		Direct:        adaptertest.Place(direct), Group: adaptertest.Place(group), Thread: adaptertest.Place(thread),
 		Post: as(alice),
 		PostMention: func(place adaptertest.Place, text string) string {
 			return fake.Post(string(place), alice, "<@"+fake.Bot().ID+"> "+text)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"parley/internal/pause"
 )
 
 // heartbeatMin bounds how often we beat, whatever Discord asks for.
@@ -118,20 +120,20 @@ func (c *connection) hello() (time.Duration, error) {
 }
 
 // heartbeats beats every interval, the first time after a random part of it,
-// and ends a connection on which the last beat was not acknowledged.
+// and ends a connection on which a beat is not acknowledged in time.
 func (c *connection) heartbeats(ctx context.Context, interval time.Duration) {
-	c.acked.Store(true)
-	for wait := rand.N(interval); ; wait = interval {
-		pause(ctx, wait)
-		if ctx.Err() != nil {
-			return
-		}
-		if !c.acked.Swap(false) {
-			c.end(errZombie)
-			return
-		}
+	answer := min(c.times.ack, interval)
+	for wait := rand.N(interval); pause.For(ctx, wait); wait = interval - answer {
+		c.acked.Store(false)
 		if err := c.beat(); err != nil {
 			c.end(err)
+			return
+		}
+		if !pause.For(ctx, answer) {
+			return
+		}
+		if !c.acked.Load() {
+			c.end(errZombie)
 			return
 		}
 	}

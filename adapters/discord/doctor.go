@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -91,5 +92,8 @@ func (a *Adapter) fetchGateway(ctx context.Context) (discordgo.GatewayBotRespons
 	defer cancel()
 	var gateway discordgo.GatewayBotResponse
 	_, err := a.rest.call(ctx, http.MethodGet, "/gateway/bot", nil, &gateway)
+	if named, bad := url.Parse(gateway.URL); err == nil && bad == nil {
+		a.gateway.Store(named)
+	}
 	return gateway, err
 }

@@ -1,6 +1,10 @@
 package discord
 
-import "time"
+import (
+	"time"
+
+	"parley/internal/pause"
+)
 
 // NewQuick is New with short pauses, for tests with a real socket.
 func NewQuick(config Config) (*Adapter, error) { return newQuick(config, time.Minute) }
@@ -11,13 +15,13 @@ func NewImpatient(config Config) (*Adapter, error) { return newQuick(config, tim
 
 func newQuick(config Config, room time.Duration) (*Adapter, error) {
 	times := defaultTiming()
-	times.room = room
+	times.room, times.ack = room, 2*time.Minute
 	times.callback = time.Minute
 	times.flush = 2 * time.Millisecond
-	times.retry = pauses{2 * time.Millisecond, 20 * time.Millisecond}
-	times.renew = pauses{time.Millisecond, 4 * time.Millisecond}
-	times.offer = pauses{time.Millisecond, 10 * time.Millisecond}
-	times.invalid = pauses{time.Millisecond, 5 * time.Millisecond}
+	times.retry = pause.Range{Min: 2 * time.Millisecond, Max: 20 * time.Millisecond}
+	times.renew = pause.Range{Min: time.Millisecond, Max: 4 * time.Millisecond}
+	times.offer = pause.Range{Min: time.Millisecond, Max: 10 * time.Millisecond}
+	times.invalid = pause.Range{Min: time.Millisecond, Max: 5 * time.Millisecond}
 	times.identify = time.Millisecond
 	return newAdapter(config, times)
 }

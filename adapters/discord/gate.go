@@ -10,6 +10,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"parley/adapters"
+	"parley/internal/pause"
 )
 
 // identifyEvery is how often Discord lets one group of shards identify.
@@ -44,7 +45,7 @@ func (g *gate) reserve(shard, concurrency int, every time.Duration, now time.Tim
 // is used up is waited for.
 func (s *shard) admit(ctx context.Context) (string, error) {
 	if s.identifies > 0 {
-		pause(ctx, s.a.times.renew.after(s.identifies))
+		pause.For(ctx, s.a.times.renew.After(s.identifies))
 	}
 	for {
 		gateway, err := s.a.fetchGateway(ctx)
@@ -53,13 +54,13 @@ func (s *shard) admit(ctx context.Context) (string, error) {
 		}
 		limit := gateway.SessionStartLimit
 		if limit.Total == 0 || limit.Remaining > 0 {
-			pause(ctx, s.gate.reserve(s.id, limit.MaxConcurrency, s.a.times.identify, time.Now()))
+			pause.For(ctx, s.gate.reserve(s.id, limit.MaxConcurrency, s.a.times.identify, time.Now()))
 			s.identifies++
 			return gateway.URL, ctx.Err()
 		}
-		wait := max(time.Duration(limit.ResetAfter)*time.Millisecond, s.a.times.retry.max)
+		wait := max(time.Duration(limit.ResetAfter)*time.Millisecond, s.a.times.retry.Max)
 		s.report(adapters.Deaf, fmt.Sprintf("Discord allows no new session for %s: find out what keeps ending them, such as another program with the same token", wait.Round(time.Second)))
-		pause(ctx, wait)
+		pause.For(ctx, wait)
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
@@ -85,13 +86,13 @@ func (a *Adapter) meet(ctx context.Context) (discordgo.GatewayBotResponse, error
 		if ctx.Err() != nil {
 			return gateway, ctx.Err()
 		}
-		wait := a.times.retry.after(try)
+		wait := a.times.retry.After(try)
 		if failed != nil {
 			wait = max(wait, failed.retryAfter)
 		}
 		a.health.set(adapterPart, adapters.Deaf, "Discord cannot be reached: "+err.Error())
 		a.log.Warn("Discord cannot be reached; it is tried again", "after", wait, "error", err)
-		pause(ctx, wait)
+		pause.For(ctx, wait)
 		if ctx.Err() != nil {
 			return gateway, ctx.Err()
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"parley/adapters"
+	"parley/internal/pause"
 )
 
 // kinds remembers which kinds of event were logged, so that a strange one is
@@ -82,6 +83,7 @@ const (
 	classStrange class = iota
 	classTalk          // goes to the sink
 	classPlace         // tells of channels and servers
+	classRoles         // tells that a server's roles, or who has them, changed
 	classNoise         // known, and of no use
 )
 
@@ -93,7 +95,9 @@ func classOf(kind string) class {
 	case "GUILD_CREATE", "GUILD_UPDATE", "CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_DELETE",
 		"THREAD_CREATE", "THREAD_UPDATE", "THREAD_DELETE", "THREAD_LIST_SYNC", "THREAD_MEMBER_UPDATE":
 		return classPlace
-	case "RESUMED", "GUILD_DELETE", "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE",
+	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE", "GUILD_MEMBER_UPDATE":
+		return classRoles
+	case "RESUMED", "GUILD_DELETE",
 		"THREAD_MEMBERS_UPDATE", "CHANNEL_PINS_UPDATE", "PRESENCE_UPDATE", "TYPING_START",
 		"MESSAGE_REACTION_REMOVE_ALL", "MESSAGE_REACTION_REMOVE_EMOJI", "VOICE_STATE_UPDATE", "APPLICATION_COMMAND_PERMISSIONS_UPDATE",
 		"STAGE_INSTANCE_CREATE", "STAGE_INSTANCE_UPDATE", "STAGE_INSTANCE_DELETE", "VOICE_CHANNEL_STATUS_UPDATE":
@@ -111,6 +115,11 @@ func (s *shard) route(ctx context.Context, in dispatched, marks *watermark) {
 	case classPlace:
 		if err := s.a.places.learn(in.kind, in.data, s.a.self().user); err != nil {
 			s.dropped(in, err)
+		}
+	case classRoles:
+		var at where
+		if json.Unmarshal(in.data, &at) == nil {
+			s.a.roles.forget(at.GuildID)
 		}
 	case classStrange:
 		if s.strange.first(in.kind) {
@@ -144,7 +153,7 @@ func (s *shard) queue(ctx context.Context, in dispatched, marks *watermark) {
 	} else {
 		answered <- ""
 	}
-	s.lanes.add(at.ChannelID, func(ctx context.Context) {
+	s.lanes.Add(at.ChannelID, func(ctx context.Context) {
 		around := scene{reference: <-answered}
 		if s.take(ctx, in, at, around) {
 			marks.taken(in.seq)
@@ -172,20 +181,24 @@ func (s *shard) take(ctx context.Context, in dispatched, at where, around scene)
 	return true
 }
 
-// locate finds the event's channel; a direct one needs no asking.
+// locate finds the event's channel, and by which roles the bot is named there
+// if any are; a direct one needs no asking.
 func (s *shard) locate(ctx context.Context, at where, around *scene) bool {
 	if at.GuildID == "" {
 		return true
 	}
 	for try := 1; ctx.Err() == nil; try++ {
 		var err error
-		if around.place, err = s.a.places.find(ctx, at.ChannelID); err == nil {
+		if around.place, err = s.a.places.find(ctx, at.ChannelID); err == nil && len(at.Roles) > 0 {
+			around.roles, err = s.a.roles.of(ctx, at.GuildID)
+		}
+		if err == nil {
 			return true
 		}
 		if try == 1 {
 			s.log.Warn("a channel could not be looked up; its events wait", "channel", at.ChannelID, "error", err)
 		}
-		pause(ctx, s.a.times.offer.after(try))
+		pause.For(ctx, s.a.times.offer.After(try))
 	}
 	return false
 }
@@ -193,14 +206,14 @@ func (s *shard) locate(ctx context.Context, at where, around *scene) bool {
 func (s *shard) offer(ctx context.Context, event adapters.Event) bool {
 	for try := 1; ctx.Err() == nil; try++ {
 		err := errors.New("no more time")
-		s.lanes.within(ctx, func() { err = s.sink(ctx, event) })
+		s.lanes.Within(ctx, func() { err = s.sink(ctx, event) })
 		if err == nil {
 			return true
 		}
 		if try == 1 && ctx.Err() == nil {
 			s.log.Warn("an event was not taken in; it is offered again", "surface", event.Surface, "error", err)
 		}
-		pause(ctx, s.a.times.offer.after(try))
+		pause.For(ctx, s.a.times.offer.After(try))
 	}
 	return false
 }

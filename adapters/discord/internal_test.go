@@ -3,8 +3,6 @@ package discord
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"parley/adapters"
+	"parley/internal/pause"
 	"parley/internal/secret"
 )
 
@@ -60,53 +59,6 @@ func TestWatermark(t *testing.T) {
 				}
 			},
 		})
-	})
-}
-
-// TestLanes: of one key in order and one at a time; of others meanwhile.
-func TestLanes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newLanes(t.Context())
-		var mu sync.Mutex
-		var got []string
-		for i := range 3 {
-			for _, key := range []string{"a", "b"} {
-				l.add(key, func(ctx context.Context) {
-					if key == "a" {
-						pause(ctx, time.Minute)
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					got = append(got, fmt.Sprint(key, i))
-				})
-			}
-		}
-		l.wait()
-		if want := []string{"b0", "b1", "b2", "a0", "a1", "a2"}; !slices.Equal(got, want) {
-			t.Errorf("%v", got)
-		}
-	})
-}
-
-func TestLanesEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		l := newLanes(ctx)
-		ran := 0
-		for range 3 {
-			l.add("a", func(ctx context.Context) {
-				ran++
-				<-ctx.Done()
-			})
-		}
-		synctest.Wait()
-		cancel()
-		l.wait()
-		if ran != 1 {
-			t.Errorf("%d tasks ran", ran)
-		}
 	})
 }
 
@@ -168,17 +120,17 @@ func TestKeeper(t *testing.T) {
 		expect(1, "1")
 		move(5)
 		expect(1, "1")
-		pause(t.Context(), 250*time.Millisecond)
+		pause.For(t.Context(), 250*time.Millisecond)
 		synctest.Wait()
 		expect(2, "6")
 		move(flushMoves)
 		expect(3, "106")
 		lock.failing(true)
 		move(1)
-		pause(t.Context(), time.Second)
+		pause.For(t.Context(), time.Second)
 		expect(3, "106")
 		lock.failing(false)
-		pause(t.Context(), 250*time.Millisecond)
+		pause.For(t.Context(), 250*time.Millisecond)
 		synctest.Wait()
 		expect(4, "107")
 		move(1)
@@ -241,18 +193,6 @@ func TestAnswerable(t *testing.T) {
 	began := timeOf(id)
 	if !answerable(id, began.Add(14*time.Minute)) || answerable(id, began.Add(15*time.Minute)) || answerable("x", began) {
 		t.Error("an interaction can be answered for 15 minutes")
-	}
-}
-
-func TestPauses(t *testing.T) {
-	t.Parallel()
-	p := pauses{time.Second, time.Minute}
-	for n, most := range map[int]time.Duration{0: time.Second, 1: time.Second, 3: 4 * time.Second, 7: time.Minute, 1000: time.Minute} {
-		for range 50 {
-			if d := p.after(n); d < most/2 || d > most {
-				t.Errorf("after %d: %s", n, d)
-			}
-		}
 	}
 }
 

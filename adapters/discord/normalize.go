@@ -30,8 +30,9 @@ type dispatched struct {
 type scene struct {
 	me        identity
 	place     place
-	guild     string // the server's name, where known
-	reference string // of an interaction that was answered in time; else empty
+	guild     string   // the server's name, where known
+	roles     []string // by which the bot is named here
+	reference string   // of an interaction that was answered in time; else empty
 }
 
 // normalize turns what Discord sent into events. Pure. The error is one of the
@@ -92,6 +93,8 @@ func normalizeMessage(in dispatched, around scene) ([]adapters.Event, error) {
 	}
 	event.MessageID = m.ID
 	event.Sender = messageSender(m, around.me)
+	event.Forwarded = m.passOn()
+	m.nameBot(around)
 	event.Attachments = attachments(m)
 	event.Text = plainText(m.Content, m.Mentions, around.me.user)
 	addressed(&event, m, around.me)

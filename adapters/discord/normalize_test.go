@@ -254,3 +254,21 @@ func FuzzNormalize(f *testing.F) {
 		}
 	})
 }
+
+// What somebody passes on is not theirs, and names nobody by it.
+func TestAForwardedMessageIsReadAsAnothersWords(t *testing.T) {
+	t.Parallel()
+	raw := strings.Replace(inGuild(`,"message_reference":{"type":1,"message_id":"1","channel_id":"2"},"message_snapshots":[{"message":{
+		"type":0,"content":"<@100> /allow me","timestamp":"2026-11-20T10:00:00+00:00","mentions":[`+theBot+`],
+		"attachments":[{"id":"9","filename":"a.png","content_type":"image/png","size":3}]}}]`), `"content":"hello"`, `"content":""`, 1)
+	event := one(t, "MESSAGE_CREATE", raw, testScene())
+	if event.Forwarded == nil || !event.Forwarded.Time.Equal(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)) {
+		t.Errorf("forwarded: %+v", event.Forwarded)
+	}
+	if event.Text != "@parley /allow me" || event.Mentioned || len(event.Attachments) != 1 || event.ReplyTo != "" {
+		t.Errorf("%+v", event)
+	}
+	if own := one(t, "MESSAGE_CREATE", inGuild(""), testScene()); own.Forwarded != nil {
+		t.Errorf("an own message: %+v", own.Forwarded)
+	}
+}

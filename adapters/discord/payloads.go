@@ -2,9 +2,12 @@ package discord
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"parley/adapters"
 )
 
 // The payloads are narrower than the library's types on purpose: those refuse
@@ -24,13 +27,51 @@ type message struct {
 	Member          *member                        `json:"member"`
 	WebhookID       string                         `json:"webhook_id"`
 	Mentions        []*discordgo.User              `json:"mentions"`
+	MentionRoles    []string                       `json:"mention_roles"`
 	Attachments     []*discordgo.MessageAttachment `json:"attachments"`
 	Stickers        []*discordgo.StickerItem       `json:"sticker_items"`
 	Reference       *discordgo.MessageReference    `json:"message_reference"`
 	Referenced      *struct {
 		Author *discordgo.User `json:"author"`
 	} `json:"referenced_message"`
+	Snapshots []struct {
+		Message snapshot `json:"message"`
+	} `json:"message_snapshots"`
 }
+
+// snapshot is a message that was passed on, without its author.
+type snapshot struct {
+	Content     string                         `json:"content"`
+	Timestamp   time.Time                      `json:"timestamp"`
+	Mentions    []*discordgo.User              `json:"mentions"`
+	Attachments []*discordgo.MessageAttachment `json:"attachments"`
+	Stickers    []*discordgo.StickerItem       `json:"sticker_items"`
+}
+
+// passOn puts what was passed on in the place of the message's own content, of
+// which Discord allows none.
+func (m *message) passOn() *adapters.Forward {
+	if m.Reference == nil || m.Reference.Type != discordgo.MessageReferenceTypeForward {
+		return nil
+	}
+	out := &adapters.Forward{}
+	var texts []string
+	m.Mentions = nil // whoever they name, it is not this message that does
+	for i, passed := range m.Snapshots[:min(len(m.Snapshots), snapshotsMax)] {
+		said := passed.Message
+		if i == 0 {
+			out.Time = said.Timestamp
+		}
+		texts = append(texts, plainText(said.Content, said.Mentions, ""))
+		m.Attachments = append(m.Attachments, said.Attachments...)
+		m.Stickers = append(m.Stickers, said.Stickers...)
+	}
+	m.Content = strings.Join(texts, "\n\n")
+	return out
+}
+
+// snapshotsMax is more messages than Discord passes on in one.
+const snapshotsMax = 10
 
 // member is a person's place in a server.
 type member struct {
@@ -85,7 +126,8 @@ type interactionData struct {
 
 // where is the part that all events of a channel have.
 type where struct {
-	ID        string `json:"id"`
-	ChannelID string `json:"channel_id"`
-	GuildID   string `json:"guild_id"`
+	Roles     []string `json:"mention_roles"` // of a message
+	ID        string   `json:"id"`
+	ChannelID string   `json:"channel_id"`
+	GuildID   string   `json:"guild_id"`
 }

@@ -16,14 +16,17 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"parley/internal/secret"
+	"parley/internal/transport"
 )
 
 // Limits of a REST exchange.
 const (
-	responseMax   = 4 << 20          // bytes of an answer
-	restTimeout   = 30 * time.Second // the last net; callers bring deadlines
-	blockedFor    = time.Minute      // after a 429 that does not say how long
-	retryAfterMax = time.Hour        // what a 429 may ask for
+	responseMax    = 4 << 20 // bytes of an answer
+	connectTimeout = 10 * time.Second
+	idleMax        = 32               // connections kept for later
+	restTimeout    = 30 * time.Second // the last net; callers bring deadlines
+	blockedFor     = time.Minute      // after a 429 that does not say how long
+	retryAfterMax  = time.Hour        // what a 429 may ask for
 )
 
 // restClient makes single REST calls through discordgo, whose own retries and
@@ -37,11 +40,7 @@ type restClient struct {
 
 func newRESTClient(base string, token secret.String) *restClient {
 	session := &discordgo.Session{Token: "Bot " + token.Reveal(), UserAgent: userAgent}
-	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second,
-		TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
-	}
-	return &restClient{base: base, token: token, session: session, http: transport}
+	return &restClient{base: base, token: token, session: session, http: transport.New(connectTimeout, idleMax)}
 }
 
 const userAgent = "DiscordBot (https://github.com/bwmarrin/discordgo, v" + discordgo.VERSION + ") parley"

@@ -3,6 +3,7 @@ package discord
 import (
 	"encoding/json"
 	"net/url"
+	"strings"
 )
 
 // session is one session of a shard at Discord: what outlives its
@@ -42,6 +43,22 @@ func (s *session) encode(shards int) string {
 		return ""
 	}
 	return string(data)
+}
+
+// leads reports whether the bot's token may be told to whoever listens at an
+// address: Discord's own gateways, and what its API named, which may be another
+// server by configuration. A session's address comes from the store, which
+// others may be able to write.
+func (a *Adapter) leads(address string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	if parsed.Scheme == "wss" && strings.HasSuffix(strings.ToLower(parsed.Hostname()), ".discord.gg") {
+		return true
+	}
+	named := a.gateway.Load()
+	return named != nil && parsed.Scheme == named.Scheme && parsed.Host == named.Host
 }
 
 func isSocketURL(address string) bool {

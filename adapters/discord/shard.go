@@ -14,12 +14,17 @@ import (
 	"github.com/gorilla/websocket"
 
 	"parley/adapters"
+	"parley/internal/lanes"
+	"parley/internal/pause"
 )
 
 // pendingMax is how many events of a session may wait to be taken. Beyond it
 // reading stops; if that does not help for a while the connection is dropped,
 // and resumed when half of them are gone.
 const pendingMax = 1000
+
+// sinksMax bounds how many events are handed to the sink at one time.
+const sinksMax = 64
 
 // shard is one of the bot's connections, and the one goroutine that runs it.
 type shard struct {
@@ -29,7 +34,7 @@ type shard struct {
 	sink      adapters.Sink
 	log       *slog.Logger
 
-	lanes      *lanes         // of the lock that is held
+	lanes      *lanes.Lanes   // of the lock that is held
 	keep       *keeper        // of the lock that is held
 	calls      sync.WaitGroup // first answers to interactions
 	identifies int            // since a session lasted
@@ -62,7 +67,7 @@ func (s *shard) hold(ctx context.Context) error {
 		return s.serve(ctx, lock)
 	case ctx.Err() == nil:
 		s.log.Warn("the lock of the shard could not be had; it is tried again", "error", err)
-		pause(ctx, s.a.times.retry.max)
+		pause.For(ctx, s.a.times.retry.Max)
 	}
 	return nil
 }
@@ -81,7 +86,7 @@ func (s *shard) serve(ctx context.Context, lock adapters.Lock) error {
 	defer context.AfterFunc(lock.Context(), cancel)() //nolint:contextcheck // the lock has a life of its own
 	s.report(adapters.Connecting, "")
 	s.keep = newKeeper(lock, s.log, s.a.times, s.count)
-	s.lanes = newLanes(ctx)
+	s.lanes = lanes.New(ctx, sinksMax, 0)
 	s.keep.keep(loadSession(lock.Data(), s.count, s.keep.moved))
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -89,7 +94,7 @@ func (s *shard) serve(ctx context.Context, lock adapters.Lock) error {
 	keeper.Go(func() { s.keep.run(keeping) })
 	err := s.connections(ctx)
 	cancel()
-	s.lanes.wait()
+	s.lanes.Wait()
 	s.calls.Wait()
 	stop()
 	keeper.Wait()
@@ -127,7 +132,7 @@ func (s *shard) rest(ctx context.Context, end ending, lived time.Duration) {
 	if !errors.Is(end.reason, errBehind) { // then it is the sink that fails
 		s.failures++
 	}
-	wait := max(end.wait, s.a.times.retry.after(s.failures))
+	wait := max(end.wait, s.a.times.retry.After(s.failures))
 	if end.planned {
 		s.report(adapters.Connecting, "")
 		s.log.Info("reconnecting", "reason", end.reason, "after", wait)
@@ -135,7 +140,7 @@ func (s *shard) rest(ctx context.Context, end ending, lived time.Duration) {
 		s.report(adapters.Deaf, "no connection to Discord: "+end.reason.Error())
 		s.log.Warn("the connection to Discord ended; it is tried again", "reason", end.reason, "after", wait)
 	}
-	pause(ctx, wait)
+	pause.For(ctx, wait)
 	s.catchUp(ctx)
 }
 
@@ -195,7 +200,7 @@ func (s *shard) address(ctx context.Context, session *session) (string, error) {
 	switch {
 	case session == nil:
 		return s.admit(ctx)
-	case s.failures < resumeTries:
+	case s.failures < resumeTries && s.a.leads(session.ResumeURL):
 		return session.ResumeURL, nil
 	}
 	gateway, err := s.a.fetchGateway(ctx)
@@ -219,9 +224,9 @@ func (s *shard) frame(ctx context.Context, c *connection, frame received) *endin
 	case opInvalidSession:
 		var resumable bool
 		if json.Unmarshal(frame.Data, &resumable) != nil || !resumable {
-			return &ending{next: nextFresh, wait: s.a.times.invalid.between(), reason: errors.New("the session is invalid, says Discord")}
+			return &ending{next: nextFresh, wait: s.a.times.invalid.Between(), reason: errors.New("the session is invalid, says Discord")}
 		}
-		return &ending{next: nextResume, wait: s.a.times.invalid.between(), reason: errors.New("the session is not valid now, says Discord")}
+		return &ending{next: nextResume, wait: s.a.times.invalid.Between(), reason: errors.New("the session is not valid now, says Discord")}
 	}
 	if s.strange.first("op " + strconv.Itoa(frame.Op)) {
 		s.log.Warn("Discord sent an operation that is not known; it is passed over", "op", frame.Op)

@@ -1,9 +1,9 @@
 package discord
 
 import (
-	"context"
-	"math/rand/v2"
 	"time"
+
+	"parley/internal/pause"
 )
 
 // timing is every pause and limit of time of the connection, as data.
@@ -12,6 +12,7 @@ type timing struct {
 	hello    time.Duration // from the upgrade to hello
 	ready    time.Duration // from identify or resume to the first sign that it worked
 	write    time.Duration // of one frame
+	ack      time.Duration // from a heartbeat to its acknowledgement; more than room
 	call     time.Duration // of one REST call of our own (not of Send)
 	callback time.Duration // of the first answer to an interaction: Discord waits 3 s
 
@@ -20,60 +21,23 @@ type timing struct {
 	save  time.Duration // of storing it
 
 	identify time.Duration // between two identifies of one group of shards
-	retry    pauses        // after a connection failed
-	renew    pauses        // between identifies, which are counted per day
-	offer    pauses        // between two offers of one event to the sink
-	invalid  pauses        // after an invalid session, at random between the two
+	retry    pause.Range   // after a connection failed
+	renew    pause.Range   // between identifies, which are counted per day
+	offer    pause.Range   // between two offers of one event to the sink
+	invalid  pause.Range   // after an invalid session, at random between the two
 	settled  time.Duration // a connection that lived so long was a good one
 }
 
-// pauses is a range that grows by doubling.
-type pauses struct{ min, max time.Duration }
-
 func defaultTiming() timing {
 	return timing{
-		dial: 10 * time.Second, hello: 20 * time.Second, ready: 60 * time.Second, write: 5 * time.Second,
+		dial: 10 * time.Second, hello: 20 * time.Second, ready: 60 * time.Second, write: 5 * time.Second, ack: 15 * time.Second,
 		call: 10 * time.Second, callback: 2500 * time.Millisecond,
 		room: 10 * time.Second, flush: 250 * time.Millisecond, save: 3 * time.Second,
 		identify: identifyEvery,
-		retry:    pauses{500 * time.Millisecond, time.Minute},
-		renew:    pauses{5 * time.Second, time.Hour},
-		offer:    pauses{100 * time.Millisecond, 10 * time.Second},
-		invalid:  pauses{time.Second, 5 * time.Second},
+		retry:    pause.Range{Min: 500 * time.Millisecond, Max: time.Minute},
+		renew:    pause.Range{Min: 5 * time.Second, Max: time.Hour},
+		offer:    pause.Range{Min: 100 * time.Millisecond, Max: 10 * time.Second},
+		invalid:  pause.Range{Min: time.Second, Max: 5 * time.Second},
 		settled:  5 * time.Minute,
-	}
-}
-
-// after is the pause before try n, counted from 1, with jitter: between half
-// of it and all of it.
-func (p pauses) after(n int) time.Duration {
-	d := p.max
-	if n < 30 {
-		d = min(p.max, p.min<<max(n-1, 0))
-	}
-	if d <= 1 {
-		return d
-	}
-	return d/2 + rand.N(d/2)
-}
-
-// between is a random pause of the range.
-func (p pauses) between() time.Duration {
-	if p.max <= p.min {
-		return p.min
-	}
-	return p.min + rand.N(p.max-p.min)
-}
-
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

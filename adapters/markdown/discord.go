@@ -17,10 +17,9 @@ import (
 // underlining, small print) is escaped. A source that shows nothing otherwise
 // is shown as it stands.
 func Discord(source string) string {
-	source = strings.ToValidUTF8(source, "\uFFFD")
+	source = clean(source)
 	d := &discord{source: []byte(source)}
-	if len(source) <= SourceMax {
-		root := parse(d.source)
+	if root := parse(d.source); root != nil {
 		d.used = usedReferences(root)
 		d.blocks(root, 2)
 	}
@@ -307,7 +306,7 @@ func (d *discord) link(dest []byte, label string, body func()) {
 	case ok && !strings.Contains(label, "://"):
 		d.raw("[")
 		body()
-		d.raw("](" + strings.NewReplacer("(", "%28", ")", "%29", " ", "%20").Replace(safe) + ")")
+		d.raw("](" + discordAddress().Replace(safe) + ")")
 	case ok:
 		body()
 		d.raw(" (" + safe + ")")
@@ -318,6 +317,8 @@ func (d *discord) link(dest []byte, label string, body func()) {
 		}
 	}
 }
+
+var discordAddress = onceReplacer("(", "%28", ")", "%29", " ", "%20") //nolint:gochecknoglobals // never changed
 
 // escapeDiscord puts a backslash before what Discord would read as markup. An
 // address is left alone, since a backslash would become part of it. first says

@@ -1,56 +1,30 @@
 package markdown
 
 import (
-	"bytes"
 	"strings"
 	"sync"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/text"
 )
 
-// SourceMax bounds the source that is parsed, in bytes. A longer one is shown
-// as plain text: nested brackets and quotes cost the parser quadratic time.
-const SourceMax = 64 << 10
+// Making a parser takes longer than reading an ordinary answer with it.
+var reader = sync.OnceValue(func() *Reader { //nolint:gochecknoglobals // never changed
+	return NewReader(extension.Strikethrough, extension.TaskList, extension.Table)
+})
 
-// tableColumnsMax bounds a table's columns. The parser fills every row up to
-// the header's width, so a wide header over many short rows explodes; such a
-// source is parsed without tables.
-const tableColumnsMax = 50
-
-// Making a parser takes longer than reading an ordinary answer with it. It
-// keeps nothing of a text, and any goroutine may use it.
-var (
-	tabular = sync.OnceValue(func() parser.Parser { return newParser(extension.Table) }) //nolint:gochecknoglobals // never changed
-	plain   = sync.OnceValue(func() parser.Parser { return newParser() })                //nolint:gochecknoglobals // never changed
-)
-
-func newParser(more ...goldmark.Extender) parser.Parser {
-	extensions := append([]goldmark.Extender{extension.Strikethrough, extension.TaskList}, more...)
-	return goldmark.New(goldmark.WithExtensions(extensions...)).Parser()
-}
-
-// parse reads source as CommonMark with tables, strikethrough and task lists.
+// parse reads source as CommonMark with tables, strikethrough and task lists;
+// nil where it has to be shown as it stands.
 func parse(source []byte) ast.Node {
-	read := tabular
-	if hasWideTable(source) {
-		read = plain
+	if document, ok := reader().Read(source); ok {
+		return document
 	}
-	return read().Parse(text.NewReader(source))
+	return nil
 }
 
-// hasWideTable reports whether some line could be the delimiter row of a table
-// with more than tableColumnsMax columns.
-func hasWideTable(source []byte) bool {
-	for line := range bytes.Lines(source) {
-		if bytes.Count(line, []byte("|")) > tableColumnsMax && len(bytes.Trim(line, "|:- \t\r\n>")) == 0 {
-			return true
-		}
-	}
-	return false
+// clean makes a source valid UTF-8 with line breaks of one kind.
+func clean(source string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(source, "\r\n", "\n"), "\uFFFD")
 }
 
 // rawLines is the source text of a block, without its last line break.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -17,7 +18,7 @@ import (
 // tables become fixed-width text. What could notify people is defused: see
 // [SlackInert]. Everything else stays as it is written.
 func Slack(source string) string {
-	source = strings.ToValidUTF8(source, "\uFFFD")
+	source = clean(source)
 	return SlackInert(withoutTables(source))
 }
 
@@ -28,7 +29,17 @@ func SlackLength(source string) int { return UTF16Length(Slack(source)) }
 // SlackEscaped is a text that Slack shows as it stands: with the three
 // characters escaped that begin its own markup.
 func SlackEscaped(plain string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(strings.ToValidUTF8(plain, "\uFFFD"))
+	return slackEscapes().Replace(strings.ToValidUTF8(plain, "\uFFFD"))
+}
+
+// A replacer costs more to make than to use on most texts.
+var (
+	slackEscapes = onceReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") //nolint:gochecknoglobals // never changed
+	slackAddress = onceReplacer("|", "%7C", "<", "%3C", ">", "%3E")     //nolint:gochecknoglobals // never changed
+)
+
+func onceReplacer(pairs ...string) func() *strings.Replacer {
+	return sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer(pairs...) })
 }
 
 // SlackEscapedLength is the length of [SlackEscaped]'s output in UTF-16 code units.
@@ -74,13 +85,17 @@ func isSlackControl(rest string) bool {
 // by a fence with their columns laid out. A table inside a list or a quote
 // keeps its source.
 func withoutTables(source string) string {
-	if len(source) > SourceMax || !strings.Contains(source, "|") {
+	if !strings.Contains(source, "|") {
 		return source
 	}
 	raw := []byte(source)
+	document := parse(raw)
+	if document == nil {
+		return source
+	}
 	var out strings.Builder
 	at := 0
-	children(parse(raw), func(node ast.Node) {
+	children(document, func(node ast.Node) {
 		table, ok := node.(*extast.Table)
 		if !ok {
 			return

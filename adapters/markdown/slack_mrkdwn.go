@@ -14,10 +14,9 @@ import (
 // begins Slack's markup is escaped, so no text in it can name or notify
 // anybody; a link leads only where [Slack]'s and Telegram's may.
 func SlackMrkdwn(source string) string {
-	source = strings.ToValidUTF8(source, "\uFFFD")
+	source = clean(source)
 	m := &mrkdwn{source: []byte(source)}
-	if len(source) <= SourceMax {
-		root := parse(m.source)
+	if root := parse(m.source); root != nil {
 		m.used = usedReferences(root)
 		m.blocks(root, 2)
 	}
@@ -192,7 +191,7 @@ func (m *mrkdwn) link(dest []byte, label string) {
 		}
 		return
 	}
-	safe = strings.NewReplacer("|", "%7C", "<", "%3C", ">", "%3E").Replace(safe)
+	safe = slackAddress().Replace(safe)
 	label = strings.ReplaceAll(strings.TrimSpace(label), "|", "¦")
 	if label == "" || label == safe {
 		m.raw("<" + SlackEscaped(safe) + ">")

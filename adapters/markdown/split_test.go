@@ -53,7 +53,8 @@ func TestSplitPlainKnowsNoFences(t *testing.T) {
 
 func TestSplitPacksByWhatShows(t *testing.T) {
 	t.Parallel()
-	text := strings.TrimSpace(strings.Repeat("[word](https://example.org/"+strings.Repeat("p", 60)+") ", 800))
+	link := "[word](https://example.org/" + strings.Repeat("p", 60) + ") "
+	text := strings.TrimSpace(strings.Repeat(strings.Repeat(link, 100)+"\n\n", 8))
 	if got := len(markdown.Split(text, 4096, markdown.TelegramLength)); got > 2 {
 		t.Errorf("4,000 visible characters became %d messages", got)
 	}

@@ -17,9 +17,32 @@ import (
 // empty code block, is shown as it stands.
 func Telegram(source string) string { return renderTelegram(source).out.String() }
 
+// TelegramText is what [Telegram]'s output shows, without its formatting and
+// without where its links lead.
+func TelegramText(source string) string {
+	t := telegram{bare: true}
+	return t.render(source).out.String()
+}
+
 // TelegramLength is the length of [Telegram]'s output as Telegram counts it:
 // UTF-16 code units after the tags have been parsed.
 func TelegramLength(source string) int { return renderTelegram(source).units }
+
+// TelegramSize is what Telegram bounds in one message.
+type TelegramSize struct {
+	Units       int // visible UTF-16 code units
+	Entities    int // pieces of formatting; those beyond a hundred vanish
+	EntityBytes int // what they take with their addresses, at most
+}
+
+// entityBytes is what an entity takes besides its address.
+const entityBytes = 12
+
+// MeasureTelegram is the size of [Telegram]'s output.
+func MeasureTelegram(source string) TelegramSize {
+	t := renderTelegram(source)
+	return TelegramSize{Units: t.units, Entities: t.entities, EntityBytes: t.entityBytes}
+}
 
 // UTF16Length is the number of UTF-16 code units of text.
 func UTF16Length(text string) int {
@@ -36,26 +59,29 @@ const listIndentMax = 16
 // telegram writes one document. Nothing is opened inside itself: Telegram has
 // no nested quotes, and nested bold is bold.
 type telegram struct {
-	source []byte
-	used   map[string]bool // labels of link definitions in use
-	out    strings.Builder
-	units  int  // visible UTF-16 code units written
-	shown  bool // something other than white space was written
-	gap    int  // line breaks owed before the next visible thing
-	indent int  // columns each new line begins with
-	open   map[string]bool
+	source                []byte
+	used                  map[string]bool // labels of link definitions in use
+	out                   strings.Builder
+	bare                  bool // write no tags and escape nothing
+	units                 int  // visible UTF-16 code units written
+	entities, entityBytes int  // see [TelegramSize]
+	shown                 bool // something other than white space was written
+	gap                   int  // line breaks owed before the next visible thing
+	indent                int  // columns each new line begins with
+	open                  map[string]bool
 }
 
-func renderTelegram(source string) *telegram {
-	source = strings.ToValidUTF8(source, "\uFFFD")
-	t := &telegram{source: []byte(source), open: map[string]bool{}}
-	if len(source) <= SourceMax {
-		root := parse(t.source)
+func renderTelegram(source string) *telegram { return (&telegram{}).render(source) }
+
+func (t *telegram) render(source string) *telegram {
+	source = clean(source)
+	t.source, t.open = []byte(source), map[string]bool{}
+	if root := parse(t.source); root != nil {
 		t.used = usedReferences(root)
 		t.blocks(root, 2)
 	}
 	if !t.shown && strings.TrimSpace(source) != "" {
-		t = &telegram{}
+		t = &telegram{bare: t.bare}
 		t.text(strings.TrimSpace(source))
 	}
 	return t
@@ -77,6 +103,10 @@ func (t *telegram) text(s string) {
 func (t *telegram) verbatim(s string) {
 	t.units += UTF16Length(s)
 	t.shown = t.shown || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) })
+	if t.bare {
+		t.out.WriteString(s)
+		return
+	}
 	writeEscaped(&t.out, s)
 }
 
@@ -120,12 +150,14 @@ func (t *telegram) flush() {
 
 // element writes body inside a tag, unless that tag is open already.
 func (t *telegram) element(name, attributes string, body func()) {
-	if t.open[name] {
+	if t.open[name] || t.bare {
 		body()
 		return
 	}
 	t.flush()
 	t.open[name] = true
+	t.entities++
+	t.entityBytes += entityBytes + len(attributes)
 	t.out.WriteString("<" + name + attributes + ">")
 	body()
 	t.out.WriteString("</" + name + ">")
@@ -287,12 +319,19 @@ func (t *telegram) inline(node ast.Node) {
 	}
 }
 
+// telegramAddressMax is the longest address that becomes a link, in bytes. A
+// longer one is shown, so that it can be cut like any text.
+const telegramAddressMax = 2048
+
 // link writes a link whose text is written by body and reads label.
 func (t *telegram) link(dest []byte, label string, body func()) {
 	safe, ok := destination(dest)
 	switch {
 	case ok && strings.TrimSpace(label) == "":
 		t.text(safe)
+	case len(safe) > telegramAddressMax:
+		body()
+		t.text(" (" + safe + ")")
 	case ok:
 		t.element("a", ` href="`+escapeHTML(safe)+`"`, body)
 	default:

@@ -25,6 +25,7 @@ func TestTelegram(t *testing.T) {
 		{"fence", "```go\nif a < b {\n}\n```", "<pre><code class=\"language-go\">if a &lt; b {\n}</code></pre>"},
 		{"fence without language", "```\nx\n```\nafter", "<pre>x</pre>\n\nafter"},
 		{"fence with a bad language", "```\"><b>\nx\n```", "<pre>x</pre>"},
+		{"fence of another system", "```\r\nx\r\ny\r\n```\r\nafter", "<pre>x\ny</pre>\n\nafter"},
 		{"indented code", "    x\n    y", "<pre>x\ny</pre>"},
 		{"bullets", "- a\n- b\n  - c\n\nd", "• a\n• b\n  • c\n\nd"},
 		{"numbers", "3. a\n4. b\n   more", "3. a\n4. b\n  more"},

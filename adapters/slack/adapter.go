@@ -43,7 +43,10 @@ type Config struct {
 	// APIURL is the base of the Web API: requests go to APIURL<method>.
 	// Empty is APIURLDefault. The socket's address comes from there.
 	APIURL string
-	Logger *slog.Logger // nil: nothing is logged
+	// FollowThreads says that it matters in which threads the bot takes part:
+	// Slack is asked of those that somebody else began.
+	FollowThreads bool
+	Logger        *slog.Logger // nil: nothing is logged
 	// Transport carries the Web API's requests; nil is one of its own.
 	Transport http.RoundTripper
 	// Locker shares the app's sockets among replicas; nil is the only replica.
@@ -52,14 +55,16 @@ type Config struct {
 
 // Adapter is one app in one workspace. Create it with [New].
 type Adapter struct {
-	config Config
-	base   string // of the Web API, with a slash at its end
-	logger *slog.Logger
-	http   *http.Client
-	times  timing
-	now    func() time.Time
-	health *health
-	people *directory
+	config  Config
+	base    string // of the Web API, with a slash at its end
+	logger  *slog.Logger
+	http    *http.Client
+	times   timing
+	now     func() time.Time
+	health  *health
+	people  *directory
+	threads memory[bool] // by [threadID], whether the bot has written there
+	bodies  bodies
 
 	me     atomic.Pointer[self] // nil until learned
 	active atomic.Pointer[run]  // nil while Run does not hear
@@ -71,6 +76,9 @@ type self struct {
 	Bot  string // the bot's bot id
 	Name string // user name, without @
 	Team string // id of the workspace
+	// Enterprise is the id of the organisation of several workspaces that Team
+	// belongs to; empty: to none.
+	Enterprise string
 }
 
 // New checks the configuration. It does no I/O.
@@ -101,6 +109,8 @@ func newAdapter(config Config, times timing) (*Adapter, error) {
 		health: newHealth(),
 	}
 	a.people = newDirectory(a.fetchUser, a.fetchChannel, func() time.Time { return a.now() })
+	a.threads.fetch, a.threads.age, a.threads.entries = a.fetchThread, threadAge, map[string]remembered[bool]{}
+	a.threads.now = func() time.Time { return a.now() }
 	return a, nil
 }
 
@@ -125,8 +135,7 @@ func (c Config) check() error {
 // Capabilities implements [adapters.Adapter].
 func (a *Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Platform: adapters.Slack, TextMax: textMax, TextUnit: adapters.UTF16Units,
-		Threads: true, Reactions: true, Buttons: true, CanLookUp: true,
+		Platform: adapters.Slack, TextMax: textMax, CanLookUp: true,
 	}
 }
 

@@ -15,10 +15,14 @@ import (
 	"time"
 
 	slackapi "github.com/slack-go/slack"
+
+	connection "parley/internal/transport"
 )
 
 const (
-	answerMax = 16 << 20 // bytes of an answer
+	connectTimeout = 10 * time.Second
+	idleMax        = 16       // connections kept for later
+	answerMax      = 16 << 20 // bytes of an answer
 	// retryAfterDefault is how long to hold back when Slack asks for it without
 	// saying how long.
 	retryAfterDefault = 30 * time.Second
@@ -26,11 +30,7 @@ const (
 
 func newHTTPClient(transport http.RoundTripper, timeout time.Duration) *http.Client {
 	if transport == nil {
-		own := &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 16, MaxIdleConnsPerHost: 16,
-			IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-		}
-		transport = own
+		transport = connection.New(connectTimeout, idleMax)
 	}
 	return &http.Client{
 		Transport: transport,
@@ -143,10 +143,11 @@ func refusal(err error) string {
 // identify asks Slack who the bot is; the header lists the token's scopes.
 func (a *Adapter) identify(ctx context.Context) (*self, http.Header, error) {
 	var answer struct {
-		UserID string `json:"user_id"`
-		BotID  string `json:"bot_id"`
-		User   string `json:"user"`
-		TeamID string `json:"team_id"`
+		UserID       string `json:"user_id"`
+		BotID        string `json:"bot_id"`
+		User         string `json:"user"`
+		TeamID       string `json:"team_id"`
+		EnterpriseID string `json:"enterprise_id"`
 	}
 	header, err := a.call(ctx, "auth.test", nil, &answer)
 	if err != nil {
@@ -155,7 +156,7 @@ func (a *Adapter) identify(ctx context.Context) (*self, http.Header, error) {
 	if answer.UserID == "" {
 		return nil, header, &callError{Written: true, Err: errors.New("auth.test names no user")}
 	}
-	return &self{User: answer.UserID, Bot: answer.BotID, Name: answer.User, Team: answer.TeamID}, header, nil
+	return &self{User: answer.UserID, Bot: answer.BotID, Name: answer.User, Team: answer.TeamID, Enterprise: answer.EnterpriseID}, header, nil
 }
 
 func (a *Adapter) fetchUser(ctx context.Context, id string) (string, error) {

@@ -55,13 +55,13 @@ func TestManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "scopes", m.OAuth.Scopes.Bot, slices.Collect(maps.Keys(slack.BotScopes())))
-	same(t, "events", m.Settings.Events.Bot, slack.BotEvents())
+	same(t, "events", m.Settings.Events.Bot, botEvents())
 	if !m.Settings.SocketMode || !m.Settings.Interactivity.Enabled || !m.Features.AppHome.Messages || m.Features.AppHome.ReadOnly {
 		t.Errorf("something is switched off: %+v", m)
 	}
 	wanted := []string{"/" + slack.UmbrellaCommand}
 	for _, spec := range routing.Commands() {
-		if !slack.ReservedCommand(spec.Name) {
+		if !reservedCommand(spec.Name) {
 			wanted = append(wanted, "/"+spec.Name)
 		}
 	}
@@ -87,4 +87,22 @@ func same(t *testing.T, what string, got, want []string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
 	}
+}
+
+// botEvents are the events the app subscribes to.
+func botEvents() []string {
+	return []string{
+		"app_mention", "message.channels", "message.groups", "message.im", "message.mpim",
+		"reaction_added", "reaction_removed", "member_joined_channel", "member_left_channel", "channel_id_changed",
+		"app_uninstalled", "tokens_revoked",
+	}
+}
+
+// reservedCommand reports whether Slack has a command of that name itself and
+// refuses an app that declares it.
+func reservedCommand(name string) bool {
+	return slices.Contains([]string{
+		"active", "apps", "archive", "away", "call", "collapse", "dm", "dnd", "expand", "feed", "feedback", "invite", "join", "leave",
+		"me", "msg", "mute", "open", "prefs", "pro", "remind", "rename", "search", "shortcuts", "shrug", "star", "status", "topic", "who",
+	}, name)
 }

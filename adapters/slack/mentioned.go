@@ -10,6 +10,7 @@ import (
 type named struct {
 	users    []string
 	channels []string
+	thread   message // whose thread may have to be known
 }
 
 // namedIn finds them. Pure, and total: what cannot be read names nobody.
@@ -27,6 +28,7 @@ func namedIn(in incoming) named {
 		}
 		if json.Unmarshal(in.payload, &outer) == nil {
 			found.message(outer.Event.message)
+			found.thread = outer.Event.message
 			if outer.Event.Message != nil {
 				found.message(*outer.Event.Message)
 			}
@@ -55,6 +57,11 @@ func (n *named) message(m message) {
 		n.channel(m.Channel)
 	}
 	n.text(m.Text)
+	for _, other := range m.Attachments[:min(len(m.Attachments), sharedMax)] {
+		if other.Share {
+			n.text(other.Text)
+		}
+	}
 }
 
 // text finds the people a text mentions. Channels bring their names along.

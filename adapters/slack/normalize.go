@@ -22,6 +22,7 @@ type facts struct {
 	me       self
 	users    map[string]string  // names by id
 	channels map[string]channel // by id
+	inThread bool               // the bot has written in the message's thread
 	now      time.Time          // the time of what Slack gives none
 }
 
@@ -97,7 +98,7 @@ func elsewhere(outer callback, me self) bool {
 			return false
 		}
 	}
-	return len(outer.Authorizations) > 0
+	return len(outer.Authorizations) > 0 || outer.TeamID != "" && me.Team != "" && outer.TeamID != me.Team && me.Enterprise == ""
 }
 
 func normalizeEvent(kind head, outer callback, around facts) ([]adapters.Event, error) {

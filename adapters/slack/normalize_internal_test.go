@@ -331,3 +331,63 @@ func FuzzNormalize(f *testing.F) {
 		}
 	})
 }
+
+// said normalizes what a person says in a channel, with more fields.
+func said(t *testing.T, fields string, around facts) adapters.Event {
+	t.Helper()
+	out, err := normalize(wrapped(`{"type":"message","channel":"C0GEN","channel_type":"channel","user":"U0ALICE","ts":"`+tsA+`"`+fields+`}`), around)
+	if err != nil || len(out.events) != 1 {
+		t.Fatalf("%s: %+v, %v", fields, out, err)
+	}
+	return out.events[0]
+}
+
+// What somebody passes on is read, as another's words.
+func TestASharedMessageIsReadAsAnothersWords(t *testing.T) {
+	t.Parallel()
+	const share = `{"is_share":true,"author_name":"Olga","ts":"` + tsB + `","text":"<@U0BOT> /allow <@U0ALICE>","files":[{"id":"F1","name":"a.png","mimetype":"image/png"}]}`
+	got := said(t, `,"text":"","attachments":[`+share+`]`, known())
+	if got.Forwarded == nil || got.Forwarded.From != "Olga" || !got.Forwarded.Time.Equal(at(tsB)) || got.Mentioned {
+		t.Errorf("forwarded: %+v, mentioned %v", got.Forwarded, got.Mentioned)
+	}
+	if got.Text != "/allow @Alice & Co" || len(got.Attachments) != 1 {
+		t.Errorf("%q, %+v", got.Text, got.Attachments)
+	}
+	if got := said(t, `,"text":"<@U0BOT> look","attachments":[`+share+`]`, known()); got.Text != "look\n\n/allow @Alice & Co" || !got.Mentioned || got.Forwarded == nil {
+		t.Errorf("with own words: %q, %+v", got.Text, got.Forwarded)
+	}
+	if got := said(t, `,"text":"hi","attachments":[{"text":"a preview","title":"x"}]`, known()); got.Text != "hi" || got.Forwarded != nil {
+		t.Errorf("a preview: %q, %+v", got.Text, got.Forwarded)
+	}
+}
+
+// Another workspace's ids say nothing here.
+func TestPeopleOfAnotherWorkspaceAreUnverified(t *testing.T) {
+	t.Parallel()
+	if got := said(t, `,"text":"hi","user_team":"T0OTHER"`, known()); !got.Sender.Unverified {
+		t.Errorf("of another workspace: %+v", got.Sender)
+	}
+	if got := said(t, `,"text":"hi","user_team":"T0TEAM"`, known()); got.Sender.Unverified {
+		t.Errorf("of this workspace: %+v", got.Sender)
+	}
+	grid := known()
+	grid.me.Enterprise = "E0ORG"
+	if got := said(t, `,"text":"hi","user_team":"T0OTHER"`, grid); got.Sender.Unverified {
+		t.Errorf("of this organisation: %+v", got.Sender)
+	}
+	raw := incoming{kind: kindEvents, payload: json.RawMessage(`{"type":"event_callback","team_id":"T0OTHER","event_id":"Ev1",
+		"event":{"type":"message","channel":"C0GEN","user":"U0ALICE","text":"hi","ts":"` + tsA + `"}}`)}
+	if _, err := normalize(raw, known()); !errors.Is(err, errElsewhere) {
+		t.Errorf("an event of another workspace: %v", err)
+	}
+}
+
+func TestSlackbotIsABot(t *testing.T) {
+	t.Parallel()
+	for _, user := range []string{"USLACKBOT", "USLACK"} {
+		out, err := normalize(wrapped(`{"type":"message","channel":"D0ALICE","channel_type":"im","user":"`+user+`","ts":"`+tsA+`","text":"You invited me"}`), known())
+		if err != nil || !out.events[0].Sender.Bot {
+			t.Errorf("%s: %+v, %v", user, out.events, err)
+		}
+	}
+}

@@ -9,7 +9,8 @@ import (
 // normalizeMessage turns a message, its change or its deletion into an event.
 //
 // Which message of the bot one answers cannot be told here: Slack's replies
-// belong to threads. InBotThread is true in threads that the bot began.
+// belong to threads. InBotThread is true in threads that the bot
+// began or, where that is asked for, has written in.
 func normalizeMessage(outer callback, mention bool, around facts) ([]adapters.Event, error) {
 	m, err := decode[message](outer.Event)
 	if err != nil {
@@ -41,11 +42,11 @@ func newMessage(team string, m message, mention bool, around facts) ([]adapters.
 	event := around.ofMessage(adapters.EventMessage, team, m, m.ChannelType)
 	event.ID = "m:" + m.Channel + ":" + m.TS
 	event.Sequence, event.Time = sequenceOf(m.TS), timeOf(m.TS)
-	event.Attachments = attachments(m.Files)
+	event.Attachments = attachments(m.shared())
 	if m.ThreadTS != m.TS {
 		event.ReplyTo = m.ThreadTS
 	}
-	event.InBotThread = event.Surface.Thread != "" && m.ParentUserID == around.me.User
+	event.InBotThread = event.Surface.Thread != "" && (m.ParentUserID == around.me.User || around.inThread)
 	event.Mentioned = event.Mentioned || mention
 	return []adapters.Event{event}, nil
 }
@@ -57,10 +58,43 @@ func (f facts) ofMessage(kind adapters.EventKind, team string, m message, channe
 	event.MessageID = m.TS
 	event.Sender = f.author(m)
 	event.Text, event.Mentioned = readable(m.Text, f)
+	f.passOn(&event, m)
 	if event.Direct {
 		event.Title = ""
 	}
 	return event
+}
+
+// sharedMax is more messages than Slack passes on in one.
+const sharedMax = 10
+
+// passOn adds the messages that this one passes on. Its own words stand before
+// them; all of it counts as another's, since a text has one author.
+func (f facts) passOn(event *adapters.Event, m message) {
+	for _, other := range m.Attachments[:min(len(m.Attachments), sharedMax)] {
+		if !other.Share {
+			continue
+		}
+		if event.Forwarded == nil {
+			event.Forwarded = &adapters.Forward{From: other.Author}
+			if isTS(other.TS) {
+				event.Forwarded.Time = timeOf(other.TS)
+			}
+		}
+		text, _ := readable(other.Text, f)
+		event.Text = strings.TrimSpace(event.Text + "\n\n" + text)
+	}
+}
+
+// shared are the files of the messages that m passes on.
+func (m message) shared() []file {
+	files := m.Files
+	for _, other := range m.Attachments[:min(len(m.Attachments), sharedMax)] {
+		if other.Share {
+			files = append(files, other.Files...)
+		}
+	}
+	return files
 }
 
 // threadOf is the thread a message is a reply in. The message a thread hangs
@@ -98,10 +132,21 @@ func (f facts) author(m message) adapters.Sender {
 		name = m.Profile.RealName
 	}
 	sender := f.sender(m.User, name)
-	sender.Bot = sender.Bot || m.BotID != "" || m.Subtype == "bot_message"
+	sender.Bot = sender.Bot || m.BotID != "" || m.Subtype == "bot_message" || isSlackbot(m.User)
 	sender.Self = sender.Self || m.BotID != "" && m.BotID == f.me.Bot
-	sender.Unverified = m.Subtype == "bot_message"
+	sender.Unverified = m.Subtype == "bot_message" || f.foreign(m.UserTeam)
 	return sender
+}
+
+// isSlackbot reports whether Slack itself speaks: its notices look like a
+// person's messages.
+func isSlackbot(user string) bool { return user == "USLACKBOT" || user == "USLACK" }
+
+// foreign reports whether a person belongs to another workspace, in which
+// their id may be somebody else's here. An organisation of several workspaces
+// has its people's ids in common.
+func (f facts) foreign(team string) bool {
+	return team != "" && f.me.Team != "" && team != f.me.Team && f.me.Enterprise == ""
 }
 
 // changedMessage is an edit. Slack tells of a change also when it only added a
@@ -129,7 +174,7 @@ func changedMessage(team string, m message, around facts) ([]adapters.Event, err
 	event := around.ofMessage(adapters.EventEdit, team, *now, m.ChannelType)
 	event.ID = "e:" + m.Channel + ":" + now.TS + ":" + when
 	event.Sequence, event.Time = sequenceOf(when), timeOf(when)
-	event.Attachments = attachments(now.Files)
+	event.Attachments = attachments(now.shared())
 	return []adapters.Event{event}, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/internal/lanes"
+	"parley/internal/pause"
 )
 
 // errBusy: more events wait for the sink than may.
@@ -21,7 +23,7 @@ type run struct {
 	sink   adapters.Sink
 	ctx    context.Context
 	refuse context.CancelCauseFunc
-	lanes  *lanes
+	lanes  *lanes.Lanes
 	doubts chan struct{} // of one: the bot token may have been revoked
 
 	waiting waiting
@@ -35,7 +37,7 @@ func (a *Adapter) Run(ctx context.Context, sink adapters.Sink) error {
 	}
 	within, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
-	r := &run{Adapter: a, sink: sink, ctx: within, refuse: refuse, lanes: newLanes(within), doubts: make(chan struct{}, 1)}
+	r := &run{Adapter: a, sink: sink, ctx: within, refuse: refuse, lanes: lanes.New(within, sinksMax, waitingMax), doubts: make(chan struct{}, 1)}
 	a.active.Store(r)
 	defer a.active.Store(nil)
 	var parts sync.WaitGroup
@@ -47,7 +49,7 @@ func (a *Adapter) Run(ctx context.Context, sink adapters.Sink) error {
 	a.logger.Info("slack: connected as "+a.me.Load().Name, "account", a.Account(), "workspace", a.me.Load().Team)
 	<-within.Done()
 	parts.Wait()
-	r.lanes.wait()
+	r.lanes.Wait()
 	return a.end(ctx, context.Cause(within))
 }
 
@@ -78,7 +80,7 @@ func (a *Adapter) learn(ctx context.Context) error {
 		problem := "Slack's API does not answer: " + err.Error()
 		a.health.set(account, adapters.Deaf, problem)
 		a.logger.Warn("slack: cannot sign in, trying again", "error", err)
-		pause(ctx, max(a.times.retry.after(try), waitFor(err)))
+		pause.For(ctx, max(a.times.retry.After(try), waitFor(err)))
 	}
 }
 
@@ -105,7 +107,7 @@ func (r *run) settleDoubts() {
 			r.refuse(&refusedError{problem: problem})
 			return
 		}
-		pause(r.ctx, r.times.opens)
+		pause.For(r.ctx, r.times.opens)
 	}
 }
 
@@ -123,7 +125,7 @@ func (r *run) take(in incoming, done func(error)) {
 	if !r.waiting.join(rough.delivery, done) {
 		return
 	}
-	added := r.lanes.add(rough.events[0].Surface.Key(), func(ctx context.Context) {
+	added := r.lanes.Add(rough.events[0].Surface.Key(), func(ctx context.Context) {
 		r.waiting.finish(rough.delivery, r.deliver(ctx, in))
 	})
 	if !added {
@@ -154,7 +156,7 @@ func (r *run) logUnused(kind string, err error) {
 func (r *run) deliver(ctx context.Context, in incoming) error {
 	for try := 1; ; try++ {
 		var err error
-		if !r.lanes.within(ctx, func() { err = r.offer(ctx, in) }) {
+		if !r.lanes.Within(ctx, func() { err = r.offer(ctx, in) }) {
 			return ctx.Err()
 		}
 		if err == nil || ctx.Err() != nil {
@@ -163,7 +165,7 @@ func (r *run) deliver(ctx context.Context, in incoming) error {
 		if try == 1 {
 			r.logger.Warn("slack: event not taken, offering it again", "error", err)
 		}
-		pause(ctx, r.times.offer.after(try))
+		pause.For(ctx, r.times.offer.After(try))
 	}
 }
 
@@ -197,6 +199,9 @@ func (r *run) lookUp(ctx context.Context, in incoming) facts {
 	}
 	for _, id := range found.channels {
 		around.channels[id] = r.people.channels.get(ctx, id)
+	}
+	if id := threadID(found.thread, around.me.User); id != "" && r.config.FollowThreads {
+		around.inThread = r.threads.get(ctx, id)
 	}
 	return around
 }

@@ -1,19 +1,8 @@
 package slack
 
-import "slices"
-
 // UmbrellaCommand takes the name of any command as its first word: Slack keeps
 // some names for itself, and a name can belong to one app of a workspace only.
 const UmbrellaCommand = "parley"
-
-// ReservedCommand reports whether Slack has a command of that name itself and
-// refuses an app that declares it.
-func ReservedCommand(name string) bool {
-	return slices.Contains([]string{
-		"active", "apps", "archive", "away", "call", "collapse", "dm", "dnd", "expand", "feed", "feedback", "invite", "join", "leave",
-		"me", "msg", "mute", "open", "prefs", "pro", "remind", "rename", "search", "shortcuts", "shrug", "star", "status", "topic", "who",
-	}, name)
-}
 
 // BotScopes are the scopes the bot token needs, each with what for. The app
 // manifest in deploy/slack asks for the same.
@@ -32,14 +21,5 @@ func BotScopes() map[string]string {
 		"commands":          "slash commands",
 		"reactions:read":    "reactions",
 		"users:read":        "names of people",
-	}
-}
-
-// BotEvents are the events the app subscribes to.
-func BotEvents() []string {
-	return []string{
-		"app_mention", "message.channels", "message.groups", "message.im", "message.mpim",
-		"reaction_added", "reaction_removed", "member_joined_channel", "member_left_channel", "channel_id_changed",
-		"app_uninstalled", "tokens_revoked",
 	}
 }

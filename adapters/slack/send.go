@@ -38,6 +38,9 @@ func (a *Adapter) Send(ctx context.Context, out adapters.Outgoing) (adapters.Rec
 	case "duplicate_message_not_found", "duplicate_channel_not_found":
 		posted, err = a.repost(ctx, out)
 	}
+	if err == nil {
+		a.tookPart(out.Surface.Chat, out.Surface.Thread)
+	}
 	return receipt(posted), a.failed(err)
 }
 

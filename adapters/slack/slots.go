@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/internal/pause"
 )
 
 // slotsMax is how many sockets an app has open across all replicas: two, so
@@ -76,13 +77,13 @@ func (s *socket) share(ctx context.Context, shared *slots) {
 		if err != nil {
 			if ctx.Err() == nil {
 				s.set(adapters.Deaf, "the store gives no lock: "+s.config.scrub(err.Error()))
-				pause(ctx, s.times.retry.after(1))
+				pause.For(ctx, s.times.retry.After(1))
 			}
 			continue
 		}
 		if wait := shared.claim(s.number); wait > 0 {
 			lock.Unlock()
-			pause(ctx, wait)
+			pause.For(ctx, wait)
 			continue
 		}
 		s.hold(ctx, lock)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"parley/adapters"
+	"parley/internal/pause"
 )
 
 const (
@@ -71,7 +72,7 @@ func (s *socket) keep(ctx context.Context) {
 		err = s.config.clean(err)
 		s.set(adapters.Deaf, "no connection to Slack: "+err.Error())
 		s.logger.Warn("slack: socket failed, trying again", "socket", s.number, "after", since(began), "error", err)
-		pause(ctx, max(s.times.retry.after(try), waitFor(err)))
+		pause.For(ctx, max(s.times.retry.After(try), waitFor(err)))
 	}
 }
 

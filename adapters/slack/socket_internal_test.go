@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/internal/pause"
 	"parley/internal/secret"
 	"parley/test/fakeslack"
 )
@@ -55,7 +56,7 @@ func newFake(t *testing.T, options fakeslack.Options) *fakeslack.Server {
 func newOffice(t *testing.T, fake *fakeslack.Server, config Config, change func(*timing)) *office {
 	t.Helper()
 	times := defaultTiming()
-	times.retry, times.offer = pauses{5 * time.Millisecond, 50 * time.Millisecond}, pauses{5 * time.Millisecond, 50 * time.Millisecond}
+	times.retry, times.offer = pause.Range{Min: 5 * time.Millisecond, Max: 50 * time.Millisecond}, pause.Range{Min: 5 * time.Millisecond, Max: 50 * time.Millisecond}
 	times.opens, times.burst, times.second = 20*time.Millisecond, 3, 20*time.Millisecond
 	times.settled, times.hello, times.silence = 200*time.Millisecond, patience, patience
 	times.call, times.lookup, times.ack, times.answer = patience, patience, patience, patience

@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// requestMax bounds the body of a request, in bytes.
-const requestMax = 1 << 20
-
 // challengeMax bounds what is echoed to prove that the address is ours.
 const challengeMax = 512
 
@@ -38,6 +35,11 @@ func (a *Adapter) serveWebhook(w http.ResponseWriter, request *http.Request) {
 	body, err := a.verifiedBody(w, request)
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		http.Error(w, "too long", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if errors.Is(err, errBodyCut) {
+		w.Header().Set("Connection", "close")
+		http.Error(w, "the body did not arrive", http.StatusRequestTimeout)
 		return
 	}
 	if err != nil {
@@ -66,7 +68,7 @@ func (a *Adapter) verifiedBody(w http.ResponseWriter, request *http.Request) ([]
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, requestMax))
+	body, err := a.bodies.read(w, request, a.times.body)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/internal/lanes"
+	"parley/internal/pause"
 	"parley/internal/secret"
 )
 
@@ -38,7 +40,7 @@ func newHooked(tb testing.TB) *hooked {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	a.times.answer, a.times.offer = patience, pauses{time.Millisecond, 5 * time.Millisecond}
+	a.times.answer, a.times.offer = patience, pause.Range{Min: time.Millisecond, Max: 5 * time.Millisecond}
 	none := errors.New("not looked up")
 	a.people = newDirectory(
 		func(context.Context, string) (string, error) { return "", none },
@@ -46,11 +48,11 @@ func newHooked(tb testing.TB) *hooked {
 	h := &hooked{Adapter: a}
 	a.me.Store(&self{User: "U0BOT", Bot: "B0BOT", Name: "parley", Team: "T0TEAM"})
 	ctx, cancel := context.WithCancelCause(context.Background())
-	r := &run{Adapter: a, sink: h.sink, ctx: ctx, refuse: cancel, lanes: newLanes(ctx), doubts: make(chan struct{}, 1)}
+	r := &run{Adapter: a, sink: h.sink, ctx: ctx, refuse: cancel, lanes: lanes.New(ctx, sinksMax, waitingMax), doubts: make(chan struct{}, 1)}
 	a.active.Store(r)
 	tb.Cleanup(func() {
 		cancel(nil)
-		r.lanes.wait()
+		r.lanes.Wait()
 	})
 	return h
 }

@@ -39,18 +39,20 @@ type head struct {
 
 // message is a message, or what an event tells of one.
 type message struct {
-	Subtype      string `json:"subtype"`
-	Channel      string `json:"channel"`
-	ChannelType  string `json:"channel_type"`
-	User         string `json:"user"`
-	BotID        string `json:"bot_id"`
-	Username     string `json:"username"`
-	Text         string `json:"text"`
-	TS           string `json:"ts"`
-	ThreadTS     string `json:"thread_ts"`
-	EventTS      string `json:"event_ts"`
-	ParentUserID string `json:"parent_user_id"`
-	Files        []file `json:"files"`
+	Subtype      string     `json:"subtype"`
+	Channel      string     `json:"channel"`
+	ChannelType  string     `json:"channel_type"`
+	User         string     `json:"user"`
+	BotID        string     `json:"bot_id"`
+	Username     string     `json:"username"`
+	Text         string     `json:"text"`
+	TS           string     `json:"ts"`
+	ThreadTS     string     `json:"thread_ts"`
+	EventTS      string     `json:"event_ts"`
+	ParentUserID string     `json:"parent_user_id"`
+	UserTeam     string     `json:"user_team"` // where the author belongs, if it is told
+	Files        []file     `json:"files"`
+	Attachments  []attached `json:"attachments"`
 	Profile      struct {
 		DisplayName string `json:"display_name"`
 		RealName    string `json:"real_name"`
@@ -63,6 +65,16 @@ type message struct {
 	DeletedTS string   `json:"deleted_ts"`
 	Message   *message `json:"message"`
 	Previous  *message `json:"previous_message"`
+}
+
+// attached is what hangs on a message: another message that was passed on, or a
+// preview, which is not read.
+type attached struct {
+	Share  bool   `json:"is_share"`
+	Text   string `json:"text"`
+	Author string `json:"author_name"`
+	TS     string `json:"ts"`
+	Files  []file `json:"files"`
 }
 
 type file struct {

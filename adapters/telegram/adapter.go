@@ -102,8 +102,7 @@ func New(config Config) (*Adapter, error) {
 // Capabilities implements [adapters.Adapter].
 func (a *Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Platform: adapters.Telegram, TextMax: TextMax, TextUnit: adapters.UTF16Units, TypingFor: typingFor,
-		NativeCommand: true, Edit: true, Delete: true, Threads: true, Reactions: true, Buttons: true,
+		Platform: adapters.Telegram, TextMax: TextMax, TypingFor: typingFor,
 	}
 }
 
@@ -130,10 +129,24 @@ func (a *Adapter) Split(text string, format adapters.Format) []string {
 // nothing else shows more than 16 times its length (an indented line).
 const shortSource = TextMax / 16
 
-// measure is how long a source shows. That of a short one is not worked out.
+// Telegram's budgets of one message besides its text. Formatting beyond
+// entitiesMax vanishes without a word; a message whose formatting takes more
+// than some 9,500 bytes, addresses included, is refused.
+const (
+	entitiesMax    = 100
+	entityBytesMax = 8000
+)
+
+// measure is how much of a message a source takes, in parts of TextMax: of its
+// text, its pieces of formatting, or their bytes, whichever is the most. That
+// of a short one is not worked out.
 func measure(source string) int {
 	if len(source) <= shortSource && !strings.Contains(source, "|") {
 		return len(source)
 	}
-	return markdown.TelegramLength(source)
+	size := markdown.MeasureTelegram(source)
+	return max(size.Units, share(size.Entities, entitiesMax), share(size.EntityBytes, entityBytesMax))
 }
+
+// share is how many of TextMax units n of most are, rounded up.
+func share(n, most int) int { return (n*TextMax + most - 1) / most }

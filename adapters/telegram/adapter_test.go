@@ -355,7 +355,7 @@ func TestStopsAtOnce(t *testing.T) {
 			return false
 		}
 		last := calls[len(calls)-1]
-		return last.Method == "getUpdates" && last.Params["timeout"] == "50" && last.Code == 0
+		return last.Method == "getUpdates" && last.Params["timeout"] == "30" && last.Code == 0
 	})
 	if err != nil {
 		t.Fatal(err)

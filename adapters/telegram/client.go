@@ -17,12 +17,15 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"parley/internal/secret"
+	connection "parley/internal/transport"
 )
 
 const (
-	callTimeout  = 30 * time.Second // of a call whose context has no earlier deadline
-	answerMax    = 32 << 20         // bytes of an answer
-	errorBodyMax = 64 << 10         // bytes of an answer with an error status
+	connectTimeout = 10 * time.Second
+	idleMax        = 32               // connections kept for later
+	callTimeout    = 30 * time.Second // of a call whose context has no earlier deadline
+	answerMax      = 32 << 20         // bytes of an answer
+	errorBodyMax   = 64 << 10         // bytes of an answer with an error status
 )
 
 // client makes Bot API calls. It uses the library's request and answer
@@ -35,7 +38,7 @@ type client struct {
 
 func newClient(token secret.String, base string, transport http.RoundTripper) *client {
 	if transport == nil {
-		transport = newTransport()
+		transport = connection.New(connectTimeout, idleMax)
 	}
 	return &client{
 		token:    token,
@@ -46,16 +49,6 @@ func newClient(token secret.String, base string, transport http.RoundTripper) *c
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
-}
-
-func newTransport() http.RoundTripper {
-	standard, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
-	}
-	own := standard.Clone()
-	own.MaxIdleConnsPerHost = 32
-	return own
 }
 
 // callError is a failed call, without the token. Written is true when the

@@ -1,6 +1,7 @@
 package telegram
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,13 +114,44 @@ func base(m message, me self) adapters.Event {
 		Text:        strings.ToValidUTF8(text, "\uFFFD"),
 		Mentioned:   mentions(text, entities, me),
 		Attachments: m.attachments(),
+		Forwarded:   forwarded(m),
 		Time:        unix(m.Date),
+	}
+	if m.ViaBot != nil {
+		event.Via = cmp.Or(m.ViaBot.Username, userName(*m.ViaBot), "a bot")
 	}
 	if to := m.ReplyToMessage; to != nil && len(to.ForumTopicCreated) == 0 {
 		event.ReplyTo = strconv.FormatInt(to.MessageID, 10)
 		event.ReplyToBot = to.From != nil && to.From.ID == me.ID
 	}
 	return event
+}
+
+// forwarded says whose words a message carries, if not its sender's.
+func forwarded(m message) *adapters.Forward {
+	from := m.ForwardOrigin
+	switch {
+	case from == nil && m.ForwardDate == 0:
+		return nil
+	case from == nil:
+		return &adapters.Forward{Time: unix(m.ForwardDate)}
+	}
+	out := &adapters.Forward{From: from.SenderName}
+	if from.Date != 0 {
+		out.Time = unix(from.Date)
+	}
+	switch {
+	case from.SenderUser != nil:
+		out.From = userName(*from.SenderUser)
+	case from.SenderChat != nil:
+		out.From = title(*from.SenderChat)
+	case from.Chat != nil:
+		out.From = title(*from.Chat)
+	}
+	if from.Signature != "" {
+		out.From = strings.TrimSpace(from.Signature + ", " + out.From)
+	}
+	return out
 }
 
 func thread(m message) string {
@@ -201,6 +233,10 @@ func emptyMessage(body json.RawMessage) error {
 		"forum_topic_reopened", "general_forum_topic_hidden", "general_forum_topic_unhidden",
 		"video_chat_scheduled", "video_chat_started", "video_chat_ended", "video_chat_participants_invited",
 		"chat_background_set", "boost_added", "write_access_allowed", "users_shared", "chat_shared",
+		"gift", "unique_gift", "gift_upgrade_sent", "giveaway_created", "giveaway", "giveaway_winners", "giveaway_completed", "paid_message_price_changed",
+		"direct_message_price_changed", "suggested_post_approved", "suggested_post_approval_failed", "suggested_post_declined",
+		"suggested_post_paid", "suggested_post_refunded", "proximity_alert_triggered", "checklist_tasks_done", "checklist_tasks_added",
+		"successful_payment", "refunded_payment", "connected_website", "passport_data", "web_app_data", "chat_owner_left", "chat_owner_changed",
 	} {
 		if fields[kind] != nil {
 			return &skippedError{Kind: "message." + kind, Known: true}

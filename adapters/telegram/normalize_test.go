@@ -161,3 +161,36 @@ func FuzzNormalize(f *testing.F) {
 		}
 	})
 }
+
+// What somebody passes on is not theirs, whoever said it.
+func TestAForwardedMessageSaysWhoseItIs(t *testing.T) {
+	t.Parallel()
+	said := time.Unix(1600000000, 0).UTC()
+	for name, test := range map[string]struct {
+		fields  string
+		forward *adapters.Forward
+		via     string
+	}{
+		"own":       {``, nil, ""},
+		"a user's":  {`"forward_origin":{"type":"user","date":1600000000,"sender_user":{"id":6,"first_name":"Olga"}},`, &adapters.Forward{From: "Olga", Time: said}, ""},
+		"hidden":    {`"forward_origin":{"type":"hidden_user","date":1600000000,"sender_user_name":"Somebody"},`, &adapters.Forward{From: "Somebody", Time: said}, ""},
+		"a chat's":  {`"forward_origin":{"type":"chat","date":1600000000,"sender_chat":{"id":-9,"title":"Team"},"author_signature":"Bo"},`, &adapters.Forward{From: "Bo, Team", Time: said}, ""},
+		"a channel": {`"forward_origin":{"type":"channel","date":1600000000,"chat":{"id":-9,"title":"News"},"message_id":4},`, &adapters.Forward{From: "News", Time: said}, ""},
+		"unheard":   {`"forward_origin":{"type":"newer"},`, &adapters.Forward{}, ""},
+		"old":       {`"forward_date":1600000000,`, &adapters.Forward{Time: said}, ""},
+		"inline":    {`"via_bot":{"id":9,"is_bot":true,"username":"gif"},`, nil, "gif"},
+		"nameless":  {`"via_bot":{"id":9,"is_bot":true},`, nil, "a bot"},
+	} {
+		for _, kind := range []string{"message", "edited_message"} {
+			raw := `{"update_id":1,"` + kind + `":{` + test.fields + `"message_id":9,"from":{"id":5,"first_name":"A"},"chat":{"id":5,"type":"private"},"date":1700000000,"text":"/allow"}}`
+			u, err := decodeUpdate(json.RawMessage(raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			event, err := normalize(u, testSelf())
+			if err != nil || event.Text != "/allow" || event.Via != test.via || !cmp.Equal(event.Forwarded, test.forward) {
+				t.Errorf("%s, %s: %+v %q, %v", name, kind, event.Forwarded, event.Via, err)
+			}
+		}
+	}
+}

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	pollSeconds = 50 // the longest that Telegram holds a request
-	pollTimeout = 65 * time.Second
+	pollSeconds = 30               // how long Telegram holds a request
+	pollTimeout = 45 * time.Second // then the connection counts as lost
 	pollLimit   = 100
 	lanesMax    = 16 // surfaces whose events are handed over at once
 	// pollQuick is how fast an empty answer to a long poll is odd: something
@@ -72,7 +72,7 @@ func (a *Adapter) idle(ctx context.Context, tooQuick bool, failures *int) error 
 		return nil
 	}
 	*failures++
-	return a.wait(ctx, backoff(*failures))
+	return a.wait(ctx, again().After(*failures))
 }
 
 func (a *Adapter) hearing() {
@@ -205,7 +205,7 @@ func (a *Adapter) offer(ctx context.Context, sink adapters.Sink, event adapters.
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d := backoff(failures)
+		d := again().After(failures)
 		a.logger.Warn("an event was not taken; Telegram keeps it", "surface", event.Surface, "event", event.ID, "error", err, "again_in", d.Round(time.Millisecond))
 		if err := a.wait(ctx, d); err != nil {
 			return err

@@ -42,12 +42,17 @@ func (t target) params() tgbotapi.Params {
 }
 
 // render turns a message into sendMessage's parameters. Formatted text goes as
-// HTML; plain says to send the source as it stands.
+// HTML; plain says to send the source as it stands, or what it shows where the
+// source is too long for a message.
 func render(message adapters.Outgoing, to target, plain bool) tgbotapi.Params {
 	params := to.params()
 	params["link_preview_options"] = `{"is_disabled":true}`
-	params["text"] = message.Text
-	if !plain && message.Format != adapters.Plain {
+	switch {
+	case message.Format == adapters.Plain || plain && markdown.UTF16Length(message.Text) <= TextMax:
+		params["text"] = message.Text
+	case plain:
+		params["text"] = markdown.TelegramText(message.Text)
+	default:
 		params["text"] = markdown.Telegram(message.Text)
 		params["parse_mode"] = "HTML"
 	}

@@ -10,6 +10,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"parley/adapters"
+	"parley/internal/pause"
 )
 
 // remedyToken says what to do about a token that Telegram refuses.
@@ -103,12 +104,12 @@ func (a *Adapter) pause(ctx context.Context, err error, failures int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	d := backoff(failures)
+	d := again().After(failures)
 	problem := "Telegram cannot be reached (" + err.Error() + "): check the network and TELEGRAM_API_URL; trying again"
 	if answer := refusal(err); answer != nil {
 		problem = "Telegram answers " + answer.Message + "; trying again"
 		if answer.RetryAfter > 0 {
-			d = time.Duration(answer.RetryAfter)*time.Second + jitter(time.Second)
+			d = time.Duration(answer.RetryAfter)*time.Second + pause.Range{Max: time.Second}.Between()
 		}
 	}
 	a.deaf(problem, d)
@@ -137,7 +138,7 @@ func (a *Adapter) reconnect(ctx context.Context, err error, failures int) error 
 		a.health.set(adapters.Deaf, "a webhook received this bot's messages; it was removed")
 		return nil
 	}
-	d := conflictWait + jitter(conflictWait)
+	d := conflicts().Between()
 	a.deaf("another program receives this bot's messages ("+answer.Message+"): stop it, or give this gateway a bot of its own from @BotFather", d)
 	return a.wait(ctx, d)
 }

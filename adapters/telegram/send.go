@@ -11,9 +11,9 @@ import (
 )
 
 // Send implements [adapters.Adapter]. Two refusals after which the message is
-// certainly not sent are answered by sending it again at once: formatting that
-// Telegram cannot read goes as plain text, and a topic that is gone becomes
-// the chat itself.
+// certainly not sent are answered by sending it again at once: formatted text
+// that Telegram refuses for anything but the place goes as plain text, and a
+// topic that is gone becomes the chat itself.
 func (a *Adapter) Send(ctx context.Context, message adapters.Outgoing) (adapters.Receipt, error) {
 	to, err := targetOf(message.Surface, a.Account())
 	if err != nil {
@@ -25,12 +25,12 @@ func (a *Adapter) Send(ctx context.Context, message adapters.Outgoing) (adapters
 		switch {
 		case err == nil:
 			return receipt, nil
-		case !plain && refusedFor(err, "can't parse entities"):
-			a.logger.Error("Telegram cannot read the formatting; sent as plain text", "surface", message.Surface, "error", err)
-			plain = true
 		case to.thread != 0 && refusedFor(err, "message thread not found"):
 			a.logger.Warn("the topic is gone; sent to the chat", "surface", message.Surface)
 			to.thread = 0
+		case !plain && message.Format != adapters.Plain && refusedContent(err, message.Surface):
+			a.logger.Error("Telegram refuses the formatted text; sent as plain text", "surface", message.Surface, "error", err)
+			plain = true
 		default:
 			return adapters.Receipt{}, sendError(err, message.Surface)
 		}
@@ -60,6 +60,12 @@ func sentID(result json.RawMessage) (string, bool) {
 		return "", false
 	}
 	return strconv.FormatInt(*sent.MessageID, 10), true
+}
+
+// refusedContent reports a refusal that is not about the chat, the topic, the
+// bot's rights or a limit: then it is about what the message says.
+func refusedContent(err error, surface adapters.Surface) bool {
+	return refusedFor(err, "") && sendError(err, surface).Kind == adapters.SendRefused
 }
 
 func refusedFor(err error, words string) bool {

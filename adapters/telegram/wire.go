@@ -79,7 +79,21 @@ type message struct {
 	MigrateToChatID   int64           `json:"migrate_to_chat_id"`
 	MigrateFromChatID int64           `json:"migrate_from_chat_id"`
 	ForumTopicCreated json.RawMessage `json:"forum_topic_created"`
+	ForwardOrigin     *origin         `json:"forward_origin"`
+	ForwardDate       int64           `json:"forward_date"` // of servers that know no origin
+	ViaBot            *user           `json:"via_bot"`
 	media
+}
+
+// origin is where a forwarded message was said: by a user, by one who hides,
+// in a chat, or in a channel.
+type origin struct {
+	Date       int64  `json:"date"`
+	SenderUser *user  `json:"sender_user"`
+	SenderName string `json:"sender_user_name"`
+	SenderChat *chat  `json:"sender_chat"`
+	Chat       *chat  `json:"chat"`
+	Signature  string `json:"author_signature"`
 }
 
 type reactionUpdate struct {

@@ -14,6 +14,7 @@ import (
 	"parley/internal/secret"
 	"parley/sessions"
 	"parley/test/fakeanthropic"
+	"parley/test/fakemodel"
 )
 
 // connect gives a model on server whose idle connections end with the test.
@@ -245,12 +246,12 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 		"page, 200":      {fakeanthropic.HTML(200, "Welcome"), result{agent.KindNotFound, false, false, "base URL"}},
 		"json, 200":      {fakeanthropic.Reply{Status: 200, Body: `{"content":[]}`, Header: http.Header{"Content-Type": {"application/json"}}}, result{agent.KindNotFound, false, false, "application/json"}},
 		"drop":           {fakeanthropic.Drop(), result{agent.KindUnavailable, true, false, "cannot reach"}},
-		"break":          {fakeanthropic.Faulty(text, fakeanthropic.FaultBreak, 2), result{agent.KindBrokenStream, true, true, "ended before"}},
-		"break early":    {fakeanthropic.Faulty(text, fakeanthropic.FaultBreak, 0), result{agent.KindBrokenStream, true, false, "ended before"}},
-		"cut":            {fakeanthropic.Faulty(text, fakeanthropic.FaultCut, 2), result{agent.KindBrokenStream, true, true, "ended before"}},
-		"garbage":        {fakeanthropic.Faulty(text, fakeanthropic.FaultGarbage, 1), result{agent.KindBrokenStream, true, true, "not JSON"}},
-		"error event":    {fakeanthropic.Faulty(text, fakeanthropic.FaultError, 2), result{agent.KindUnavailable, true, true, "Overloaded"}},
-		"error event 0":  {fakeanthropic.Faulty(text, fakeanthropic.FaultError, 0), result{agent.KindUnavailable, true, false, "Overloaded"}},
+		"break":          {fakeanthropic.Faulty(text, fakemodel.FaultBreak, 2), result{agent.KindBrokenStream, true, true, "ended before"}},
+		"break early":    {fakeanthropic.Faulty(text, fakemodel.FaultBreak, 0), result{agent.KindBrokenStream, true, false, "ended before"}},
+		"cut":            {fakeanthropic.Faulty(text, fakemodel.FaultCut, 2), result{agent.KindBrokenStream, true, true, "ended before"}},
+		"garbage":        {fakeanthropic.Faulty(text, fakemodel.FaultGarbage, 1), result{agent.KindBrokenStream, true, true, "not JSON"}},
+		"error event":    {fakeanthropic.Faulty(text, fakemodel.FaultError, 2), result{agent.KindUnavailable, true, true, "Overloaded"}},
+		"error event 0":  {fakeanthropic.Faulty(text, fakemodel.FaultError, 0), result{agent.KindUnavailable, true, false, "Overloaded"}},
 		"rate event":     {event("rate_limit_error", "slow down"), result{agent.KindRateLimited, true, false, "slow down"}},
 		"invalid event":  {event("invalid_request_error", "prompt is too long: 3"), result{agent.KindContextLength, false, false, "3"}},
 		"new event":      {event("something_new", "odd"), result{agent.KindUnavailable, true, false, "odd"}},
@@ -391,8 +392,8 @@ func TestCancelWhileHanging(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]fakeanthropic.Reply{
 		"before the header": fakeanthropic.Hang(),
-		"after one piece":   fakeanthropic.Faulty("one two three four five", fakeanthropic.FaultHang, 1),
-		"pings":             fakeanthropic.Faulty("one two three four five", fakeanthropic.FaultKeepAlive, 1),
+		"after one piece":   fakeanthropic.Faulty("one two three four five", fakemodel.FaultHang, 1),
+		"pings":             fakeanthropic.Faulty("one two three four five", fakemodel.FaultKeepAlive, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ import (
 // Model asks one model of one endpoint.
 type Model struct {
 	config Config
-	scrub  endpoint.Scrubber
+	judge  endpoint.Judge
 	client *http.Client
 }
 
@@ -24,12 +24,13 @@ var (
 
 // New checks config and does no I/O. The error lists every problem.
 func New(config Config) (*Model, error) {
-	if err := config.validate(); err != nil {
+	config.BaseURL = trimBaseURL(config.BaseURL)
+	if err := config.Complete(provider()); err != nil {
 		return nil, err
 	}
 	return &Model{
 		config: config,
-		scrub:  endpoint.NewScrubber(config.APIKey, config.BaseURL),
+		judge:  endpoint.NewJudge(provider(), config),
 		client: endpoint.NewClient(config.Transport, config.Connect),
 	}, nil
 }

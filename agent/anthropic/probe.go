@@ -7,6 +7,7 @@ import (
 	api "github.com/anthropics/anthropic-sdk-go/v2"
 
 	"parley/agent"
+	"parley/agent/endpoint"
 	"parley/sessions"
 )
 
@@ -38,13 +39,8 @@ func (m *Model) describes(ctx context.Context) (bool, error) {
 		return info.ID != "", nil
 	}
 	err = m.failure(ctx, x, err)
-	if failure, ok := errors.AsType[*agent.ModelError](err); ok && inconclusive(failure.Kind) {
+	if failure, ok := errors.AsType[*agent.ModelError](err); ok && endpoint.Inconclusive(failure.Kind) {
 		return false, nil
 	}
 	return false, err
-}
-
-// inconclusive failures of the description say nothing about completions.
-func inconclusive(kind agent.ErrorKind) bool {
-	return kind == agent.KindNotFound || kind == agent.KindRefused || kind == agent.KindBrokenStream
 }

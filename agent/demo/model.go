@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"parley/agent"
+	"parley/internal/pause"
 )
 
 // Name is the model's name, in answers and in status lines.
@@ -114,15 +115,11 @@ func firstPiece(text string) string {
 	return text[:end]
 }
 
-func wait(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+func wait(ctx context.Context, d time.Duration) error {
+	if pause.For(ctx, d) {
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return ctx.Err()
 }
 
 func failure() error {

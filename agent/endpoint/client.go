@@ -2,34 +2,24 @@ package endpoint
 
 import (
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
+
+	connection "parley/internal/transport"
 )
+
+// idleMax is how many connections to one endpoint are kept for later.
+const idleMax = 256
 
 // NewClient is an HTTP client that follows no redirect. A nil transport means
 // one of its own that is bounded, is shared by all calls, and obeys
 // HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
 func NewClient(transport http.RoundTripper, connect time.Duration) *http.Client {
 	if transport == nil {
-		transport = newTransport(connect)
+		transport = connection.New(connect, idleMax)
 	}
 	return &http.Client{Transport: transport, CheckRedirect: refuseRedirect}
-}
-
-func newTransport(connect time.Duration) *http.Transport {
-	dialer := &net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    connect,
-		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    256,
-		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
 }
 
 // refuseRedirect hands the redirect to the caller: a POST with a key in it does
@@ -45,8 +35,8 @@ func Host(base string) string {
 	return parsed.Host
 }
 
-// CheckKey refuses what no key looks like and no header can hold.
-func CheckKey(key string) error {
+// checkKey refuses what no key looks like and no header can hold.
+func checkKey(key string) error {
 	for _, r := range key {
 		if r <= ' ' || r > '~' {
 			return errors.New("holds white space or characters that no key has")
@@ -55,9 +45,9 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// CheckBaseURL finds what is wrong with an address. The error never repeats
+// checkBaseURL finds what is wrong with an address. The error never repeats
 // it, because it may hold a password.
-func CheckBaseURL(base string) error {
+func checkBaseURL(base string) error {
 	parsed, err := url.Parse(base)
 	switch {
 	case err != nil:

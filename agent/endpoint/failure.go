@@ -1,10 +1,8 @@
 package endpoint
 
 import (
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"net/url"
+	"net/http"
 	"strings"
 
 	"parley/agent"
@@ -20,16 +18,50 @@ func Permanent(kind agent.ErrorKind, reason string) *agent.ModelError {
 	return &agent.ModelError{Kind: kind, Reason: reason}
 }
 
-// Unreached is an exchange with host that got no answer at all.
-func Unreached(host string, err error) *agent.ModelError {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err
+// ByStatus is a refusal that says nothing but its HTTP status. 200 is an error
+// within a stream.
+func ByStatus(status int, reason string) *agent.ModelError {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return Permanent(agent.KindUnauthorized, reason)
+	case http.StatusPaymentRequired:
+		return Permanent(agent.KindQuota, reason)
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return Permanent(agent.KindNotFound, reason)
+	case http.StatusRequestEntityTooLarge:
+		return Permanent(agent.KindContextLength, reason)
+	case http.StatusRequestTimeout:
+		return Temporary(agent.KindTimeout, reason)
+	case http.StatusTooManyRequests:
+		return Temporary(agent.KindRateLimited, reason)
+	case http.StatusOK, http.StatusConflict, http.StatusTooEarly:
+		return Temporary(agent.KindUnavailable, reason)
 	}
-	reason := fmt.Sprintf("cannot reach %s: %v", host, err)
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return Permanent(agent.KindUnavailable, reason)
+	if status >= http.StatusInternalServerError {
+		return Temporary(agent.KindUnavailable, reason)
 	}
-	return Temporary(agent.KindUnavailable, reason)
+	return Permanent(agent.KindRefused, reason)
+}
+
+// Inconclusive failures of a question about models say nothing about answers.
+func Inconclusive(kind agent.ErrorKind) bool {
+	return kind == agent.KindNotFound || kind == agent.KindRefused || kind == agent.KindBrokenStream
+}
+
+// Reason tells the status, code and message of a refusal, as far as there are
+// any.
+func Reason(status int, code, message string) string {
+	where := fmt.Sprintf("the endpoint answers %d %s", status, http.StatusText(status))
+	if status == http.StatusOK {
+		where = "the stream ended with an error"
+	}
+	if code != "" {
+		where += " (" + code + ")"
+	}
+	if message == "" {
+		return where
+	}
+	return where + ": " + message
 }
 
 // BodyText is an error body that is not of the provider's shape.

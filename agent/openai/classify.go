@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -31,34 +30,16 @@ func wordRules() []wordRule {
 }
 
 func (r *refusal) classify() *agent.ModelError {
-	reason := r.reason()
+	reason := endpoint.Reason(r.status, r.code, r.message)
 	if r.status < http.StatusInternalServerError {
 		if kind, found := r.byWords(); found {
 			return endpoint.Permanent(kind, reason)
 		}
 	}
-	switch r.status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return endpoint.Permanent(agent.KindUnauthorized, reason)
-	case http.StatusPaymentRequired:
-		return endpoint.Permanent(agent.KindQuota, reason)
-	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		return endpoint.Permanent(agent.KindNotFound, reason)
-	case http.StatusRequestEntityTooLarge:
-		return endpoint.Permanent(agent.KindContextLength, reason)
-	case http.StatusRequestTimeout:
-		return endpoint.Temporary(agent.KindTimeout, reason)
-	case http.StatusTooManyRequests:
-		return endpoint.Temporary(agent.KindRateLimited, reason)
-	case http.StatusConflict, http.StatusTooEarly:
-		return endpoint.Temporary(agent.KindUnavailable, reason)
-	case http.StatusOK:
+	if r.status == http.StatusOK {
 		return r.classifyEvent(reason)
 	}
-	if r.status >= http.StatusInternalServerError {
-		return endpoint.Temporary(agent.KindUnavailable, reason)
-	}
-	return endpoint.Permanent(agent.KindRefused, reason)
+	return endpoint.ByStatus(r.status, reason)
 }
 
 // classifyEvent is for an error within a stream that brings no status.
@@ -82,19 +63,4 @@ func (r *refusal) byWords() (agent.ErrorKind, bool) {
 		}
 	}
 	return "", false
-}
-
-// reason tells status, code and message, as far as there are any.
-func (r *refusal) reason() string {
-	where := fmt.Sprintf("the endpoint answers %d %s", r.status, http.StatusText(r.status))
-	if r.status == http.StatusOK {
-		where = "the stream ended with an error"
-	}
-	if r.code != "" {
-		where += " (" + r.code + ")"
-	}
-	if r.message == "" {
-		return where
-	}
-	return where + ": " + r.message
 }

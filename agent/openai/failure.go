@@ -15,66 +15,14 @@ import (
 )
 
 // failure turns what went wrong in an exchange into the error the caller gets.
-// An end of the caller's own context goes first, then our own limits.
 func (m *Model) failure(ctx context.Context, x *exchange, err error) error {
-	if ctxErr := ctx.Err(); ctxErr != nil {
-		return ctxErr
-	}
-	out := m.classify(x, err)
-	if out.RetryAfter = x.RetryAfter; !out.Temporary {
-		out.RetryAfter = 0
-	}
-	return out
-}
-
-// classify gives the failure its kind and a reason without secrets.
-func (m *Model) classify(x *exchange, err error) *agent.ModelError {
-	if limit := x.Fired(); limit != nil {
-		return endpoint.Temporary(agent.KindTimeout, endpoint.Host(m.config.BaseURL)+": "+limit.Error())
-	}
+	var said *agent.ModelError
 	if fromServer := serverError(x.Status, err); fromServer != nil {
-		out := fromServer.classify()
-		out.Reason = m.scrub.Clean(out.Reason) + remedy(out.Kind)
-		return out
+		said = fromServer.classify()
+	} else if isLibraryRefusal(err) {
+		said = endpoint.Permanent(agent.KindRefused, err.Error())
 	}
-	out := m.ownFailure(x, err)
-	out.Reason = m.scrub.Clean(out.Reason)
-	return out
-}
-
-// ownFailure is for what the server did not put into words.
-func (m *Model) ownFailure(x *exchange, err error) *agent.ModelError {
-	switch {
-	case errors.Is(err, endpoint.ErrTooLong):
-		return endpoint.Permanent(agent.KindTooLong, "the answer is longer than this program takes in")
-	case errors.Is(err, endpoint.ErrRedirect):
-		return endpoint.Permanent(agent.KindNotFound, "the endpoint redirects elsewhere: set the base URL to the final address")
-	case x.Status == 0:
-		return m.transportFailure(err)
-	}
-	return x.brokenStream(err)
-}
-
-// remedy says what an operator can do about a kind of refusal.
-func remedy(kind agent.ErrorKind) string {
-	switch kind {
-	case agent.KindUnauthorized:
-		return "; check the API key (OPENAI_API_KEY)"
-	case agent.KindNotFound:
-		return "; check the model name (OPENAI_MODEL) and the base URL (OPENAI_BASE_URL)"
-	case agent.KindQuota:
-		return "; check the account's credit"
-	default:
-		return ""
-	}
-}
-
-// transportFailure is an exchange that got no answer at all.
-func (m *Model) transportFailure(err error) *agent.ModelError {
-	if isLibraryRefusal(err) {
-		return endpoint.Permanent(agent.KindRefused, err.Error())
-	}
-	return endpoint.Unreached(endpoint.Host(m.config.BaseURL), err)
+	return m.judge.Failure(ctx, x.Exchange, err, said, x.brokenStream)
 }
 
 // isLibraryRefusal reports the library's own checks, made before it sends.

@@ -13,6 +13,7 @@ import (
 	"parley/agent/openai"
 	"parley/internal/secret"
 	"parley/sessions"
+	"parley/test/fakemodel"
 	"parley/test/fakeopenai"
 )
 
@@ -189,12 +190,12 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 		"page, 200":     {fakeopenai.HTML(200, "Welcome"), result{agent.KindNotFound, false, false, "base URL"}},
 		"json, 200":     {fakeopenai.Reply{Status: 200, Body: `{"choices":[]}`, Header: http.Header{"Content-Type": {"application/json"}}}, result{agent.KindNotFound, false, false, "application/json"}},
 		"drop":          {fakeopenai.Drop(), result{agent.KindUnavailable, true, false, "cannot reach"}},
-		"break":         {fakeopenai.Faulty(text, fakeopenai.FaultBreak, 2), result{agent.KindBrokenStream, true, true, "ended before"}},
-		"break early":   {fakeopenai.Faulty(text, fakeopenai.FaultBreak, 0), result{agent.KindBrokenStream, true, false, "ended before"}},
-		"cut":           {fakeopenai.Faulty(text, fakeopenai.FaultCut, 2), result{agent.KindBrokenStream, true, true, "ended before"}},
-		"garbage":       {fakeopenai.Faulty(text, fakeopenai.FaultGarbage, 1), result{agent.KindBrokenStream, true, true, "not JSON"}},
-		"error event":   {fakeopenai.Faulty(text, fakeopenai.FaultError, 2), result{agent.KindUnavailable, true, true, "The server had an error"}},
-		"error event 0": {fakeopenai.Faulty(text, fakeopenai.FaultError, 0), result{agent.KindUnavailable, true, false, "The server had an error"}},
+		"break":         {fakeopenai.Faulty(text, fakemodel.FaultBreak, 2), result{agent.KindBrokenStream, true, true, "ended before"}},
+		"break early":   {fakeopenai.Faulty(text, fakemodel.FaultBreak, 0), result{agent.KindBrokenStream, true, false, "ended before"}},
+		"cut":           {fakeopenai.Faulty(text, fakemodel.FaultCut, 2), result{agent.KindBrokenStream, true, true, "ended before"}},
+		"garbage":       {fakeopenai.Faulty(text, fakemodel.FaultGarbage, 1), result{agent.KindBrokenStream, true, true, "not JSON"}},
+		"error event":   {fakeopenai.Faulty(text, fakemodel.FaultError, 2), result{agent.KindUnavailable, true, true, "The server had an error"}},
+		"error event 0": {fakeopenai.Faulty(text, fakemodel.FaultError, 0), result{agent.KindUnavailable, true, false, "The server had an error"}},
 		"spaced event":  {fakeopenai.Raw("data: { \"error\" : \"boom\" }\n\n"), result{agent.KindUnavailable, true, false, "boom"}},
 		"object event":  {fakeopenai.Raw("data: {\"object\":\"error\",\"message\":\"boom\",\"code\":400}\n\n"), result{agent.KindRefused, false, false, "boom"}},
 		"numbered":      {fakeopenai.Raw("event: error\ndata: {\"error\":{\"message\":\"slow down\",\"code\":429}}\n\n"), result{agent.KindRateLimited, true, false, "slow down"}},
@@ -325,8 +326,8 @@ func TestCancelWhileHanging(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]fakeopenai.Reply{
 		"before the header": fakeopenai.Hang(),
-		"after one piece":   fakeopenai.Faulty("one two three four five", fakeopenai.FaultHang, 1),
-		"keep-alives":       fakeopenai.Faulty("one two three four five", fakeopenai.FaultKeepAlive, 1),
+		"after one piece":   fakeopenai.Faulty("one two three four five", fakemodel.FaultHang, 1),
+		"keep-alives":       fakeopenai.Faulty("one two three four five", fakemodel.FaultKeepAlive, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

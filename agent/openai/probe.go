@@ -41,13 +41,8 @@ func (m *Model) lists(ctx context.Context) (bool, error) {
 		return slices.ContainsFunc(list.Models, func(model api.Model) bool { return model.ID == m.config.Model }), nil
 	}
 	err = m.failure(ctx, x, err)
-	if failure, ok := errors.AsType[*agent.ModelError](err); ok && inconclusive(failure.Kind) {
+	if failure, ok := errors.AsType[*agent.ModelError](err); ok && endpoint.Inconclusive(failure.Kind) {
 		return false, nil
 	}
 	return false, err
-}
-
-// inconclusive failures of the list say nothing about completions.
-func inconclusive(kind agent.ErrorKind) bool {
-	return kind == agent.KindNotFound || kind == agent.KindRefused || kind == agent.KindBrokenStream
 }

@@ -71,7 +71,7 @@ func (g *Gateway) Say(ctx context.Context, say api.Say) (api.Said, error) {
 		return api.Said{Reason: "command", Reply: "Here is what I know:\n\n- `/new` begins a **new** conversation\n- `/help` shows this"}, nil
 	}
 	request := sessions.PostRequest{
-		Key: say.Key, Surface: say.Surface.Key(), Session: say.Session, Trigger: !say.Append, New: newSession(say),
+		Key: say.Key, Surface: say.Surface.Key(), Session: say.Session, Held: say.Held, Trigger: !say.Append, New: newSession(say),
 		Message: sessions.Message{Role: sessions.RoleUser, Text: say.Text, Surface: say.Surface.Key(), Triggered: !say.Append,
 			Sender: &sessions.Sender{ID: string(say.Sender.ID), Name: say.Sender.Name, Role: "owner"}},
 	}
@@ -100,8 +100,8 @@ func claimer() *sessions.Claimer {
 }
 
 func (g *Gateway) fresh(ctx context.Context, say api.Say) (api.Said, error) {
-	_, err := g.Store.Rotate(ctx, sessions.RotateRequest{Key: say.Key, New: newSession(say)})
-	return api.Said{Reason: "command", Reply: "New conversation started."}, err
+	made, err := g.Store.Rotate(ctx, sessions.RotateRequest{Key: say.Key, Held: say.Held, New: newSession(say)})
+	return api.Said{Reason: "command", Reply: "New conversation started.", MovedTo: made.Record.ID}, err
 }
 
 func (g *Gateway) begin(turn *sessions.Turn) {

@@ -18,9 +18,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"parley/adapters"
-	"parley/bot"
+	"parley/cmd/gateway/cli"
 	"parley/cmd/gateway/client"
 	"parley/cmd/gateway/config"
+	"parley/cmd/gateway/datafolder"
 	"parley/cmd/gateway/logging"
 	"parley/cmd/gateway/terminal"
 	"parley/internal/secret"
@@ -44,21 +45,24 @@ const chatGrace = 2 * time.Second
 var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 type chatFlags struct {
-	*common
+	*cli.Flags
 	session   string
 	last      bool // --continue
 	url       string
 	tokenFile string
+	text      string // the one message to say; empty: a conversation is held
 }
 
-func (p *program) chatCommand(flags *common) *cobra.Command {
-	chat := chatFlags{common: flags}
+func (p *program) chatCommand(flags *cli.Flags) *cobra.Command {
+	chat := chatFlags{Flags: flags}
 	command := &cobra.Command{
-		Use: "chat", Short: "Talk to the agent here in the terminal",
+		Use: "chat [TEXT…]", Short: "Talk to the agent here in the terminal; with TEXT, say that and print the answer",
 		Long: "Talk to the agent here in the terminal. In a pipe, every line is one message and its answer is printed.\n" +
 			"A gateway that runs here is used; otherwise one is started for the time of the chat, without platforms.",
-		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return p.chat(command.Context(), chat) },
+		RunE: func(command *cobra.Command, words []string) error {
+			chat.text = strings.Join(words, " ")
+			return p.chat(command.Context(), chat)
+		},
 	}
 	command.Flags().StringVar(&chat.session, "session", "", "name of the conversation (default: "+sessionDefault+")")
 	command.Flags().BoolVar(&chat.last, "continue", false, "go on with the conversation that was used last")
@@ -69,15 +73,15 @@ func (p *program) chatCommand(flags *common) *cobra.Command {
 }
 
 func (p *program) chat(ctx context.Context, flags chatFlags) error {
-	loaded, err := p.load(flags.common)
+	loaded, err := p.Load(flags.Flags)
 	if err != nil {
 		return err
 	}
 	for _, warning := range loaded.Warnings {
-		fmt.Fprintln(p.err, "gateway: "+logging.Visible(warning))
+		fmt.Fprintln(p.Err, "gateway: "+logging.Visible(warning))
 	}
 	data := loaded.Config.Data
-	if err := makeDataFolder(data); err != nil {
+	if err := datafolder.Make(data); err != nil {
 		return err
 	}
 	name, err := chatName(flags, data)
@@ -88,7 +92,7 @@ func (p *program) chat(ctx context.Context, flags chatFlags) error {
 		return err
 	}
 	hold := func(ctx context.Context, c *client.Client, welcome string) error {
-		return p.holdTidily(ctx, c, name, data, welcome, flags.asJSON)
+		return p.holdTidily(ctx, c, name, data, welcome, flags.text, flags.AsJSON)
 	}
 	if flags.url != "" {
 		return p.chatElsewhere(ctx, flags, loaded.Config, hold)
@@ -124,9 +128,7 @@ func keepName(data, name string) error {
 	return nil
 }
 
-type holdFunc func(ctx context.Context, c *client.Client, welcome string) error
-
-func (p *program) chatElsewhere(ctx context.Context, flags chatFlags, c config.Config, hold holdFunc) error {
+func (p *program) chatElsewhere(ctx context.Context, flags chatFlags, c config.Config, hold cli.HoldFunc) error {
 	token := c.HTTP.Token
 	if flags.tokenFile != "" {
 		content, err := os.ReadFile(flags.tokenFile)
@@ -138,35 +140,26 @@ func (p *program) chatElsewhere(ctx context.Context, flags chatFlags, c config.C
 		}
 		token = secret.New(strings.TrimSpace(string(content)))
 	}
-	return withClient(ctx, flags.url, token, "", hold)
-}
-
-func withClient(ctx context.Context, address string, token secret.String, welcome string, hold holdFunc) error {
-	c, err := client.New(address, token)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return hold(ctx, c, welcome)
+	return cli.WithClient(ctx, flags.url, token, "", hold)
 }
 
 // chatHere uses the gateway that runs on this machine, or starts one.
-func (p *program) chatHere(ctx context.Context, c config.Config, hold holdFunc) error {
-	running, found, err := p.running(ctx, c.Data)
+func (p *program) chatHere(ctx context.Context, c config.Config, hold cli.HoldFunc) error {
+	running, found, err := p.Running(ctx, c.Data)
 	if err != nil {
 		return err
 	}
 	if found {
-		return withClient(ctx, running.Address, running.secret(), "", hold)
+		return cli.WithClient(ctx, running.Address, running.Secret(), "", hold)
 	}
 	log, closeLog, err := p.chatLog(c)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	g, err := openGateway(ctx, setup{config: alone(c), version: p.version, log: log, grace: chatGrace})
+	g, err := openGateway(ctx, setup{config: alone(c), version: p.Version, zone: p.Zone(c, log), log: log, grace: chatGrace})
 	if errors.Is(err, sessions.ErrLocked) {
-		return fmt.Errorf("%w, and its %s does not say where it can be reached", err, filepath.Join(c.Data, runFileName))
+		return fmt.Errorf("%w, and its %s does not say where it can be reached", err, filepath.Join(c.Data, datafolder.RunFileName))
 	}
 	if err != nil {
 		return err
@@ -174,30 +167,16 @@ func (p *program) chatHere(ctx context.Context, c config.Config, hold holdFunc) 
 	return errors.Join(p.chatWith(ctx, g, hold), g.close())
 }
 
-// running finds the gateway that runs on this machine and answers.
-func (p *program) running(ctx context.Context, data string) (file runFile, found bool, err error) {
-	file, found, err = readRunFile(data)
-	if err != nil || !found {
-		return file, false, err
-	}
-	c, err := client.New(file.Address, file.secret())
-	if err != nil {
-		return file, false, err
-	}
-	defer c.Close()
-	return file, c.Alive(ctx) == nil, nil // one that was killed leaves its file behind
-}
-
 // alone is the configuration of a gateway for one chat: no platforms, and a
 // port that nobody else knows.
 func alone(c config.Config) config.Config {
-	c.Telegram.Token, c.Discord.Token, c.Slack = secret.String{}, secret.String{}, config.Slack{}
+	c = c.WithoutPlatforms()
 	c.HTTP = config.HTTP{Listen: "127.0.0.1:0", Token: secret.New(rand.Text())}
 	return c
 }
 
 // chatWith runs a gateway for the time of a chat.
-func (p *program) chatWith(ctx context.Context, g *gateway, hold holdFunc) error {
+func (p *program) chatWith(ctx context.Context, g *gateway, hold cli.HoldFunc) error {
 	if p.started != nil {
 		p.started(g)
 	}
@@ -205,7 +184,7 @@ func (p *program) chatWith(ctx context.Context, g *gateway, hold holdFunc) error
 	defer stop()
 	var serving errgroup.Group
 	serving.Go(func() error { return g.run(ctx) })
-	err := withClient(ctx, g.address(), g.token, g.hint(), hold)
+	err := cli.WithClient(ctx, g.address(), g.token, g.hint(), hold)
 	stop()
 	return errors.Join(err, serving.Wait())
 }
@@ -216,25 +195,28 @@ func (p *program) chatLog(c config.Config) (log *slog.Logger, closeLog func(), e
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot write the chat's log: %w", err)
 	}
-	options := logging.Options{Level: level(c.Log.Level), JSON: c.Log.Format == config.FormatJSON, Text: c.Log.Text}
+	options := logging.Options{Level: cli.Level(c.Log.Level), JSON: c.Log.Format == config.FormatJSON, Text: c.Log.Text}
 	return logging.New(file, options), func() { _ = file.Close() }, nil
 }
 
 // hold holds the conversation: on a terminal with everything it can do, else
 // line by line.
-func (p *program) hold(ctx context.Context, c *client.Client, name, data, welcome string, asJSON bool) error {
-	chat := terminal.Chat{Client: c, Name: name, Sender: client.Sender{ID: bot.LocalOwner(adapters.CLI), Name: userName()}}
+func (p *program) hold(ctx context.Context, c *client.Client, name, data, welcome, text string, asJSON bool) error {
+	chat := terminal.Chat{Client: c, Name: name, Sender: client.Sender{ID: adapters.CLI.Owner(), Name: userName()}}
 	c.From(adapters.Surface{Platform: adapters.CLI, Account: adapters.Local, Chat: name})
-	if asJSON || !p.isTerminal(p.in) || !p.isTerminal(p.out) {
-		return terminal.Plain(ctx, chat, p.in, p.out, asJSON)
+	if text != "" {
+		return terminal.Once(ctx, chat, text, p.Out, asJSON)
+	}
+	if asJSON || !p.IsTerminal(p.In) || !p.IsTerminal(p.Out) {
+		return terminal.Plain(ctx, chat, p.In, p.Out, asJSON)
 	}
 	history, err := terminal.OpenHistory(filepath.Join(data, historyFile))
 	if err != nil {
 		return err
 	}
-	width, height := size(p.out)
+	width, height := cli.Size(p.Out)
 	return terminal.Run(ctx, chat, terminal.Options{
-		In: p.in, Out: p.out, Environ: p.environ, Color: p.color(p.out), Width: width, Height: height,
+		In: p.In, Out: p.Out, Environ: p.Environ, Color: p.Color(p.Out), Width: width, Height: height,
 		History: history, Welcome: welcome,
 	})
 }

@@ -5,17 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"parley/cmd/gateway/cli"
 	"parley/cmd/gateway/config"
+	"parley/cmd/gateway/deadletter"
+	"parley/cmd/gateway/doctor"
+	"parley/cmd/gateway/migrate"
+	"parley/cmd/gateway/peoplecli"
+	"parley/cmd/gateway/schedulescli"
+	"parley/cmd/gateway/sessionscli"
 )
 
-// common are the flags of every command.
-type common struct {
-	file   string // --config
-	asJSON bool   // --json
-}
-
 func (p *program) rootCommand() *cobra.Command {
-	var flags common
+	var flags cli.Flags
 	root := &cobra.Command{
 		Use:           "gateway",
 		Short:         "An AI agent in Telegram, Discord, Slack, the browser and the terminal",
@@ -25,34 +26,38 @@ func (p *program) rootCommand() *cobra.Command {
 		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return fmt.Errorf("%w; `%s --help` lists what there is", err, command.CommandPath())
+		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, command.CommandPath())}
 	})
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.PersistentFlags().StringVar(&flags.file, "config", "", "configuration file (default: "+config.FileDefault+", if it is there)")
-	root.PersistentFlags().BoolVar(&flags.asJSON, "json", false, "print JSON")
+	root.Version = p.Version
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.PersistentFlags().StringVar(&flags.File, "config", "", "configuration file (default: "+config.FileDefault+", if it is there)")
+	root.PersistentFlags().BoolVar(&flags.AsJSON, "json", false, "print JSON")
 	root.AddCommand(
 		p.runCommand(&flags),
 		p.chatCommand(&flags),
-		p.doctorCommand(&flags),
+		doctor.Command(p.Env, &flags),
 		p.healthCommand(&flags),
+		p.loginCommand(&flags),
 		p.configCommand(&flags),
-		p.sessionsCommand(&flags),
-		p.schedulesCommand(&flags),
-		p.deadletterCommand(&flags),
-		p.migrateCommand(&flags),
+		sessionscli.Command(p.Env, &flags, p.sessionsNew(&flags)),
+		schedulescli.Command(p.Env, &flags),
+		deadletter.Command(p.Env, &flags),
+		peoplecli.Command(p.Env, &flags),
+		migrate.Command(p.Env, &flags),
 		p.versionCommand(&flags),
 	)
+	explainUsage(root)
 	return root
 }
 
-func (p *program) versionCommand(flags *common) *cobra.Command {
+func (p *program) versionCommand(flags *cli.Flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if flags.asJSON {
-				return p.printJSON(map[string]string{"version": p.version})
+			if flags.AsJSON {
+				return p.PrintJSON(map[string]string{"version": p.Version})
 			}
-			_, err := fmt.Fprintln(p.out, p.version)
+			_, err := fmt.Fprintln(p.Out, p.Version)
 			return err
 		},
 	}

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"sync"
 	"time"
 
@@ -17,20 +15,28 @@ import (
 	"parley/agent"
 	"parley/api"
 	"parley/bot"
+	"parley/bot/budget"
+	"parley/bot/checkpoints"
+	"parley/bot/metrics"
 	"parley/cmd/gateway/config"
+	"parley/cmd/gateway/datafolder"
+	"parley/cmd/gateway/doctor"
+	"parley/cmd/gateway/marks"
+	"parley/cmd/gateway/wiring"
+	"parley/drafts"
 	"parley/internal/secret"
 	"parley/routing"
 	"parley/sessions"
+	"parley/sessions/leaselock"
 )
-
-// diagnoseTimeout bounds what is asked of the outside at the start and by
-// doctor, for one part.
-const diagnoseTimeout = 15 * time.Second
 
 // setup is what a gateway is made from.
 type setup struct {
 	config  config.Config
 	version string
+	zone    string // IANA name of the gateway's own time zone
+	file    string // of the configuration; empty: there is none
+	warned  []string
 	log     *slog.Logger
 	grace   time.Duration // for running turns at a stop; 0: the bot's default
 }
@@ -41,9 +47,11 @@ type gateway struct {
 	setup
 	replica  string
 	token    secret.String // of the API, configured or drawn
-	metrics  *bot.Metrics
-	store    sessions.Store
-	mark     *mark // nil: the store is embedded
+	metrics  *metrics.Metrics
+	raw      sessions.Store // as it was opened
+	store    sessions.Store // g.drafts
+	drafts   *drafts.Store
+	mark     *marks.Mark // nil: the store is embedded
 	adapters []adapters.Adapter
 	model    agent.Model
 	small    agent.Model // nil: model
@@ -55,7 +63,7 @@ type gateway struct {
 // openGateway builds every part and listens, but takes nothing in yet. What
 // was opened before a part that fails is closed again.
 func openGateway(ctx context.Context, from setup) (g *gateway, err error) {
-	g = &gateway{setup: from, replica: replicaName()}
+	g = &gateway{setup: from, replica: marks.ReplicaName()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -70,29 +78,25 @@ func openGateway(ctx context.Context, from setup) (g *gateway, err error) {
 	return g, nil
 }
 
-// replicaName names this process among all that share a store.
-func replicaName() string {
-	host, err := os.Hostname()
-	if err != nil || host == "" {
-		host = "gateway"
-	}
-	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), rand.Text()[:6])
-}
-
 func (g *gateway) openStore(ctx context.Context) error {
-	store, err := openStore(ctx, g.config, g.log)
+	store, err := wiring.OpenStore(ctx, g.config, g.log)
 	if err != nil {
-		return storeError(g.config.Store.URL, err)
+		return wiring.StoreError(g.config.Store.URL, err)
 	}
 	g.metrics = bot.NewMetrics(g.version)
-	g.store = g.metrics.Store(store)
+	again := time.Duration(0)
+	if marks.Shared(g.config.Store.URL) {
+		again = drafts.AgainEvery
+	}
+	g.drafts = drafts.Over(g.metrics.Store(store), again)
+	g.raw, g.store = store, g.drafts
 	return nil
 }
 
 // openMark says on a shared store that a gateway runs.
 func (g *gateway) openMark(ctx context.Context) (err error) {
-	if shared(g.config.Store.URL) {
-		g.mark, err = takeMark(ctx, g.store, g.replica, g.log)
+	if marks.Shared(g.config.Store.URL) {
+		g.mark, err = marks.Take(ctx, g.store, g.replica, g.log)
 	}
 	return err
 }
@@ -100,37 +104,54 @@ func (g *gateway) openMark(ctx context.Context) (err error) {
 // openToken comes after the store, whose lock keeps others from drawing one.
 func (g *gateway) openToken(context.Context) (err error) {
 	if g.token = g.config.HTTP.Token; g.token.IsZero() {
-		g.token, err = keptToken(g.config.Data)
+		g.token, err = datafolder.KeptToken(g.config.Data)
 	}
 	return err
 }
 
 func (g *gateway) openModel(context.Context) (err error) {
-	if g.model, err = newModel(g.config.Models.Default); err != nil {
+	if g.model, err = wiring.NewModel(g.config.Models.Default); err != nil {
 		return err
 	}
 	if g.config.Models.Small != g.config.Models.Default {
-		g.small, err = newModel(g.config.Models.Small)
+		g.small, err = wiring.NewModel(g.config.Models.Small)
 	}
 	return err
 }
 
 func (g *gateway) openPlatforms(context.Context) (err error) {
-	locker := &bot.Locker{Store: g.store, Replica: g.replica, Log: g.log, Metrics: g.metrics}
-	g.adapters, err = newAdapters(g.config, locker, g.log)
+	locker := &leaselock.Locker{Store: g.store, Replica: g.replica, Log: g.log, Count: g.metrics}
+	g.adapters, err = wiring.NewAdapters(g.config, locker, g.log)
 	return err
 }
 
 func (g *gateway) openBot(context.Context) (err error) {
+	zone, err := time.LoadLocation(g.zone)
+	if err != nil {
+		return fmt.Errorf("the time zone %q is not known: %w", g.zone, err)
+	}
+	persona, err := g.config.PersonaText()
+	if err != nil {
+		return err
+	}
 	g.bot, err = bot.New(bot.Config{
-		Store: g.store, Adapters: g.adapters, Model: g.model, Small: g.small, Checkpoints: bot.Checkpoints{Enabled: g.config.Checkpoints.Enabled}, Policy: policy(g.config),
+		Store: g.store, Adapters: g.adapters, Model: g.model, Small: g.small, Checkpoints: checkpoints.Rules{Enabled: g.config.Checkpoints.Enabled}, Policy: policy(g.config),
 		Owners: g.config.Owners, Members: g.config.Members, Blocked: g.config.Blocked,
+		TurnsMax: g.config.Limits.Turns, Limits: limits(g.config.Limits),
 		Log: g.log, LogText: g.config.Log.Text, Replica: g.replica, Grace: g.grace, Metrics: g.metrics,
+		Persona: agent.Persona(g.config.Name, persona), Zone: zone,
 		Affinity: g.config.Sessions.Affinity, Fanout: g.config.Sessions.Fanout,
 		Schedules: declared(g.config), Retention: retention(g.config), Heartbeat: heartbeat(g.config),
 		Followup: g.config.Sessions.Queue == config.QueueFollowup, Debounce: time.Duration(g.config.Sessions.Debounce),
 	})
 	return err
+}
+
+func limits(l config.Limits) budget.Limits {
+	return budget.Limits{
+		Reserve: l.Reserve, Members: budget.Rate(l.Members), Guests: budget.Rate(l.Guests),
+		Chats: budget.Rate(l.Chats), Schedules: budget.Rate(l.Schedules),
+	}
 }
 
 func policy(c config.Config) routing.Policy {
@@ -151,31 +172,41 @@ func (g *gateway) listen(ctx context.Context) (err error) {
 
 func (g *gateway) openServer(context.Context) (err error) {
 	g.server, err = api.New(api.Config{
-		Store: g.store, Operations: g.bot, Schedules: g.bot.ScheduleAPI(), Token: g.token, Tokens: tokens(g.config.HTTP), LoopbackOwner: g.openToLoopback(),
-		Hosts: g.config.HTTP.Hosts,
-		Shown: shown, Version: g.version, Logger: g.log, Metrics: g.metrics.Handler(),
+		Store: g.store, Operations: g.bot, Schedules: g.bot.ScheduleAPI(), Drafts: g.drafts, People: g.bot.People(), Doctor: g.examine,
+		Token: g.token, Tokens: tokens(g.config.HTTP),
+		Local: g.local(), Open: g.config.HTTP.Open,
+		Hosts: g.config.HTTP.Hosts, Limits: api.Limits{Connections: connectionsMax()},
+		Shown: wiring.Shown, Version: g.version, Logger: g.log, Metrics: g.metrics.Handler(),
 		Page: api.Page{Model: g.model.Name(), Demo: g.isDemo(), Hint: g.hint(), Ideas: g.ideas(), Commands: menu()},
 	})
 	if err != nil {
 		return err
 	}
-	for pattern, handler := range webhooks(g.adapters) {
+	for pattern, handler := range wiring.Webhooks(g.adapters) {
 		g.server.Mount(pattern, handler)
 	}
 	return nil
 }
 
+// examine is what the gateway finds of itself.
+func (g *gateway) examine(ctx context.Context) []api.Check {
+	return doctor.Inside{
+		Config: g.config, File: g.file, Warnings: g.warned, Address: g.address(),
+		Store: g.raw, Adapters: g.adapters, Model: g.model,
+	}.Checks(ctx)
+}
+
 func tokens(c config.HTTP) []api.Token {
 	var out []api.Token
 	for _, token := range c.Tokens {
-		out = append(out, api.Token{Name: token.Name, Token: token.Token, Scope: api.Scope(token.Scope), Namespace: token.Namespace})
+		out = append(out, api.Token{Name: token.Name, Token: token.Token, Scope: api.Scope(token.Scope), Namespace: token.Namespace, MaxRole: token.MaxRole})
 	}
 	return out
 }
 
-// openToLoopback reports whether a visit from this machine is enough to be
-// the owner: nobody set a token, and nobody else can reach the address.
-func (g *gateway) openToLoopback() bool {
+// local reports whether the gateway is for this machine only: nobody set a
+// token, and nobody else can reach the address.
+func (g *gateway) local() bool {
 	host, _, err := net.SplitHostPort(g.listener.Addr().String())
 	return err == nil && config.Loopback(host) && g.config.HTTP.Token.IsZero()
 }
@@ -195,12 +226,6 @@ func (g *gateway) ideas() []string {
 		return nil
 	}
 	return []string{"help", "markdown", "slow", "/help"}
-}
-
-// shown is what people may see of an answer.
-func shown(text string) (string, bool) {
-	visible, silent, _ := routing.StripReply(text, false)
-	return visible, silent
 }
 
 func menu() []adapters.CommandInfo {
@@ -225,7 +250,7 @@ func (g *gateway) address() string {
 // the server ends its streams and lets answers under way finish, the bot takes
 // in nothing new, lets running turns end, and settles what it is sending. The
 // store outlives both; close ends it.
-func (g *gateway) run(ctx context.Context) error { return g.mark.during(ctx, g.runParts) }
+func (g *gateway) run(ctx context.Context) error { return g.mark.During(ctx, g.runParts) }
 
 func (g *gateway) runParts(ctx context.Context) error {
 	parts, ctx := errgroup.WithContext(ctx)
@@ -248,7 +273,7 @@ func (g *gateway) diagnose(ctx context.Context) {
 			if !settled(ctx, adapter) || ctx.Err() != nil {
 				return
 			}
-			asking, cancel := context.WithTimeout(ctx, diagnoseTimeout)
+			asking, cancel := context.WithTimeout(ctx, wiring.DiagnoseTimeout)
 			defer cancel()
 			findings := doctor.Diagnose(asking)
 			if adapter.Health().State != adapters.Refused {
@@ -269,7 +294,7 @@ func (g *gateway) close() error {
 		}
 	}
 	if g.mark != nil {
-		g.mark.drop()
+		g.mark.Drop()
 	}
 	if g.store != nil {
 		failures = append(failures, g.store.Close())

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"parley/api"
+	"parley/cmd/gateway/cli"
 	"parley/cmd/gateway/client"
 )
 
 // healthTimeout bounds the answer to a health check.
 const healthTimeout = 5 * time.Second
 
-func (p *program) healthCommand(flags *common) *cobra.Command {
+func (p *program) healthCommand(flags *cli.Flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "health", Short: "Ask the gateway that runs on this machine whether it hears and works; fails if not", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return p.health(command.Context(), flags) },
@@ -25,21 +26,21 @@ func (p *program) healthCommand(flags *common) *cobra.Command {
 
 // health is the check for a container without a shell: it asks /readyz of the
 // gateway of this data folder.
-func (p *program) health(ctx context.Context, flags *common) error {
-	loaded, err := p.load(flags)
+func (p *program) health(ctx context.Context, flags *cli.Flags) error {
+	loaded, err := p.Load(flags)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	file, found, err := p.running(ctx, loaded.Config.Data)
+	file, found, err := p.Running(ctx, loaded.Config.Data)
 	if err != nil {
 		return err
 	}
 	if !found {
 		return fmt.Errorf("no gateway answers for %s; start it with `gateway run`", loaded.Config.Data)
 	}
-	c, err := client.New(file.Address, file.secret())
+	c, err := client.New(file.Address, file.Secret())
 	if err != nil {
 		return err
 	}
@@ -48,16 +49,16 @@ func (p *program) health(ctx context.Context, flags *common) error {
 	if err != nil {
 		return err
 	}
-	if flags.asJSON {
-		if err := p.printJSON(readiness); err != nil || readiness.Ready {
+	if flags.AsJSON {
+		if err := p.PrintJSON(readiness); err != nil || readiness.Ready {
 			return err
 		}
-		return errReported
+		return cli.ErrReported
 	}
 	if !readiness.Ready {
 		return errors.New(unwell(readiness))
 	}
-	_, err = fmt.Fprintf(p.out, "ready: %s hears and works\n", file.Address)
+	_, err = fmt.Fprintf(p.Out, "ready: %s hears and works\n", file.Address)
 	return err
 }
 

@@ -15,8 +15,8 @@ var version = "dev"
 func main() {
 	redis.SetLogger(silence{})
 	// The first signal asks the program to stop; from then on a second one
-	// ends it at once.
-	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// ends it at once. SIGHUP comes when the terminal is closed.
+	ctx, restore := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, restore)
 	code := newProgram().main(ctx, os.Args[1:])
 	restore()

@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"parley/cmd/gateway/config"
+	"parley/cmd/gateway/marks"
+	"parley/cmd/gateway/migrate"
+	"parley/cmd/gateway/wiring"
 	"parley/sessions"
 	"parley/test/redistest"
 )
@@ -56,7 +59,7 @@ func TestMigrateThereAndBack(t *testing.T) {
 	if !strings.Contains(out, "✓ both stores hold the same") || !strings.Contains(out, "session   3 ") || !strings.Contains(out, "dead ") {
 		t.Errorf("%s", out)
 	}
-	if _, err := os.Stat(progressPath(m.data)); !os.IsNotExist(err) {
+	if _, err := os.Stat(migrate.ProgressPath(m.data)); !os.IsNotExist(err) {
 		t.Error("a migration that has ended leaves its progress behind")
 	}
 	there := m.on(redis)
@@ -68,7 +71,7 @@ func TestMigrateThereAndBack(t *testing.T) {
 	}
 
 	back := m.on("")
-	result := decoded[migrated](t, back.did("", "migrate", "--json", "--from", redis, "--to", sqliteAt(filepath.Join(back.data, "gateway.db"))))
+	result := decoded[migrate.Migrated](t, back.did("", "migrate", "--json", "--from", redis, "--to", sqliteAt(filepath.Join(back.data, "gateway.db"))))
 	if len(result.Counts) == 0 || result.To == "" {
 		t.Errorf("%+v", result)
 	}
@@ -110,24 +113,24 @@ func TestNoGatewayRunsDuringAMigration(t *testing.T) {
 	redis := redistest.Start(t).URL() + "/0"
 	m := newMachine(t).on(redis)
 	c := config.Config{Store: config.Store{URL: config.URL(redis)}}
-	store, err := openStore(t.Context(), c, slog.New(slog.DiscardHandler))
+	store, err := wiring.OpenStore(t.Context(), c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	running, err := takeMark(t.Context(), store, "running", slog.New(slog.DiscardHandler))
+	running, err := marks.Take(t.Context(), store, "running", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := holdAlone(t.Context(), store, "migrate", nil); !errors.Is(err, errMarked) {
+	if err := marks.HoldAlone(t.Context(), store, "migrate", nil); !errors.Is(err, marks.ErrMarked) {
 		t.Errorf("beside a gateway: %v", err)
 	}
-	if err := store.Unlock(t.Context(), running.held); err != nil { // as when it ran out
+	if err := store.Unlock(t.Context(), running.Held); err != nil { // as when it ran out
 		t.Fatal(err)
 	}
-	err = holdAlone(t.Context(), store, "migrate", func(ctx context.Context) error {
+	err = marks.HoldAlone(t.Context(), store, "migrate", func(ctx context.Context) error {
 		m.refuses("a migration uses this store", "run")
-		if err := running.renew(ctx); !errors.Is(err, errNoMark) {
+		if err := running.Renew(ctx); !errors.Is(err, marks.ErrNone) {
 			t.Errorf("one that lost its mark: %v", err)
 		}
 		return nil
@@ -168,12 +171,12 @@ func TestAGatewayWithoutAMarkEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		locks := &heldLocks{}
-		m, err := takeMark(t.Context(), locks, "me", slog.New(slog.DiscardHandler))
+		m, err := marks.Take(t.Context(), locks, "me", slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		err = m.during(t.Context(), func(ctx context.Context) error {
+		err = m.During(t.Context(), func(ctx context.Context) error {
 			<-time.After(3*sessions.RenewEvery + time.Second)
 			if asked := locks.takeAll(); asked != 4 {
 				t.Errorf("asked %d times for the mark", asked)
@@ -181,7 +184,7 @@ func TestAGatewayWithoutAMarkEnds(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		})
-		if !errors.Is(err, errNoMark) || time.Since(began) > time.Minute {
+		if !errors.Is(err, marks.ErrNone) || time.Since(began) > time.Minute {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 	})
@@ -216,7 +219,7 @@ func TestMigrateGoesOnAfterAKill(t *testing.T) {
 		case err := <-over:
 			t.Fatalf("it ended before it was killed: %v, %s", err, errs)
 		default:
-			p, found, err := readProgress(progressPath(m.data))
+			p, found, err := migrate.ReadProgress(migrate.ProgressPath(m.data))
 			begun = err == nil && found && p.Done > 0
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"parley/adapters"
+	"parley/cmd/gateway/cli"
+	"parley/cmd/gateway/wiring"
 	"parley/test/fakeanthropic"
 	"parley/test/fakediscord"
 	"parley/test/fakeslack"
@@ -23,7 +25,7 @@ func TestSlackOverSignedRequests(t *testing.T) {
 	g.log.see(t, "slack: connected")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	address := g.address + slackEvents
+	address := g.address + wiring.SlackEvents
 	if err := slack.Verify(ctx, address); err != nil {
 		t.Error(err)
 	}
@@ -52,7 +54,7 @@ func TestSlackOverSignedRequests(t *testing.T) {
 func TestWithoutASigningSecretNothingListensForSlack(t *testing.T) {
 	t.Parallel()
 	g := newMachine(t).runs()
-	if status := get(t, g.address+slackEvents); status != http.StatusNotFound {
+	if status := get(t, g.address+wiring.SlackEvents); status != http.StatusNotFound {
 		t.Errorf("got %d", status)
 	}
 }
@@ -81,8 +83,8 @@ func TestDoctorAsksEachPlatform(t *testing.T) {
 	discord := fakediscord.Start(t, fakediscord.Config{NoContentIntent: true})
 	slack := fakeslack.New(t, fakeslack.Options{})
 	m := newMachine(t)
-	for _, part := range []string{"telegram", "discord", "slack", "access"} {
-		if level := m.diagnosed(part); level != adapters.LevelOK {
+	for part, want := range map[string]adapters.Level{"telegram": adapters.LevelOff, "discord": adapters.LevelOff, "slack": adapters.LevelOff, "access": adapters.LevelOK} {
+		if level := m.diagnosed(part); level != want {
 			t.Errorf("nothing configured: %s is %s", part, level)
 		}
 	}
@@ -112,13 +114,13 @@ func TestStartSaysHowEachPlatformIs(t *testing.T) {
 	m := newMachine(t)
 	load := func() string {
 		p, _, _ := m.program("")
-		loaded, err := p.load(&common{})
+		loaded, err := p.Load(&cli.Flags{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		for _, platform := range platforms() {
-			row := platform.row(loaded.Config)
+		for _, platform := range wiring.Platforms() {
+			row := platformRow(platform, loaded.Config)
 			out.WriteString(row.part + " " + row.state + " → " + row.next + "\n")
 		}
 		return out.String()

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"parley/cmd/gateway/datafolder"
+
 	"go.uber.org/goleak"
 )
 
@@ -63,7 +65,7 @@ func TestSignalsAndKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = killed.Wait() // it was killed
-	if _, found, _ := readRunFile(m.data); !found {
+	if _, found, _ := datafolder.ReadRunFile(m.data); !found {
 		t.Fatal("a killed gateway cannot have removed its file")
 	}
 
@@ -72,7 +74,7 @@ func TestSignalsAndKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	errs.see(t, "the gateway runs")
-	file, _, err := readRunFile(m.data)
+	file, _, err := datafolder.ReadRunFile(m.data)
 	if err != nil || get(t, file.Address+"/healthz") != http.StatusOK {
 		t.Fatalf("it does not serve: %v, %v", file, err)
 	}
@@ -82,7 +84,7 @@ func TestSignalsAndKills(t *testing.T) {
 	if err := next.Wait(); err != nil {
 		t.Errorf("a stop that was asked for is no failure: %v, %s", err, errs)
 	}
-	if _, err := os.Stat(filepath.Join(m.data, runFileName)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(m.data, datafolder.RunFileName)); !os.IsNotExist(err) {
 		t.Errorf("the run file is still there: %v", err)
 	}
 	var line map[string]any

@@ -22,7 +22,7 @@ func TestSchedules(t *testing.T) {
 				t.Errorf("list of nothing: %q", out)
 			}
 			out := m.did("", "schedules", "add", "0 9 * * 1-5", "What is on?", "--id", "standup", "--zone", "Europe/Berlin", "--to", "web:local:me")
-			if !strings.Contains(out, "standup is set: 0 9 * * 1-5 (Europe/Berlin)") || strings.Count(out, "next") != scheduler.Preview {
+			if !strings.Contains(out, "standup is set: every weekday at 09:00 Europe/Berlin") || strings.Count(out, "next") != scheduler.Preview {
 				t.Errorf("add: %q", out)
 			}
 			m.refuses("exists already", "schedules", "add", "every 1h", "x", "--id", "standup")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"time"
-	_ "time/tzdata" // time zones are known on machines without them, too
 
 	"parley/bot"
 	"parley/cmd/gateway/config"
@@ -18,6 +17,9 @@ func declared(c config.Config) []scheduler.Definition {
 	out := make([]scheduler.Definition, len(c.Schedules))
 	for i, s := range c.Schedules {
 		out[i] = s.Definition()
+		if out[i].Timezone == "" {
+			out[i].Timezone = c.Timezone // else it keeps the one that it was first made with
+		}
 	}
 	return out
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"parley/adapters"
+	"parley/cmd/gateway/cli"
 	"parley/cmd/gateway/client"
+	"parley/cmd/gateway/datafolder"
 	"parley/cmd/gateway/logging"
 	"parley/sessions"
 )
@@ -19,7 +21,7 @@ import (
 // tidyTimeout bounds the tidying after a chat.
 const tidyTimeout = 5 * time.Second
 
-func (p *program) sessionsNew(flags *common) *cobra.Command {
+func (p *program) sessionsNew(flags *cli.Flags) *cobra.Command {
 	return &cobra.Command{Use: "new [NAME]", Short: "Begin a new conversation here in the terminal",
 		Long: "Begin a new conversation here in the terminal, called NAME, or after the day.\n" +
 			"It is kept once something was said, and removed again if nothing was answered. `gateway chat --session NAME` goes on with it.",
@@ -29,16 +31,16 @@ func (p *program) sessionsNew(flags *common) *cobra.Command {
 		}}
 }
 
-func (p *program) newSession(ctx context.Context, flags *common, name string) error {
-	loaded, err := p.load(flags)
+func (p *program) newSession(ctx context.Context, flags *cli.Flags, name string) error {
+	loaded, err := p.Load(flags)
 	if err != nil {
 		return err
 	}
 	for _, warning := range loaded.Warnings {
-		fmt.Fprintln(p.err, "gateway: "+logging.Visible(warning))
+		fmt.Fprintln(p.Err, "gateway: "+logging.Visible(warning))
 	}
 	data := loaded.Config.Data
-	if err := makeDataFolder(data); err != nil {
+	if err := datafolder.Make(data); err != nil {
 		return err
 	}
 	if name == "" {
@@ -59,8 +61,8 @@ func (p *program) newSession(ctx context.Context, flags *common, name string) er
 		if err := keepName(data, name); err != nil {
 			return err
 		}
-		fmt.Fprintf(p.err, "%s is a new conversation\n", id)
-		return p.holdTidily(ctx, c, name, data, welcome, flags.asJSON)
+		fmt.Fprintf(p.Err, "%s is a new conversation\n", id)
+		return p.holdTidily(ctx, c, name, data, welcome, "", flags.AsJSON)
 	})
 }
 
@@ -71,9 +73,9 @@ func terminalSession(name string) string {
 
 // holdTidily holds a conversation, and removes afterwards what the chat has
 // opened and got no answer in. What cannot be removed stays, and does no harm.
-func (p *program) holdTidily(ctx context.Context, c *client.Client, name, data, welcome string, asJSON bool) error {
+func (p *program) holdTidily(ctx context.Context, c *client.Client, name, data, welcome, text string, asJSON bool) error {
 	before := openedBefore(ctx, c, name)
-	err := p.hold(ctx, c, name, data, welcome, asJSON)
+	err := p.hold(ctx, c, name, data, welcome, text, asJSON)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
 	defer cancel()
 	opened := []string{terminalSession(name)}

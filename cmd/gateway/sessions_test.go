@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"parley/cmd/gateway/sessionscli"
 	"parley/sessions"
+	"parley/sessions/view"
 )
 
 // talks has a conversation under a terminal's name.
@@ -109,14 +111,14 @@ func (m *machine) sessionsAreShown() {
 	if out := m.did("", "sessions", "show", "cli:trip", "--last", "1"); strings.Contains(out, "and when?\n") {
 		m.t.Errorf("--last 1: %s", out)
 	}
-	shown := decoded[shownSession](m.t, m.did("", "sessions", "show", "cli:trip", "--json"))
+	shown := decoded[sessionscli.ShownSession](m.t, m.did("", "sessions", "show", "cli:trip", "--json"))
 	if shown.Session.ID != "cli:trip" || shown.Session.Leaf != "e4" || len(shown.Feed) != 4 || shown.Feed[0].Text != "where to?" {
 		m.t.Errorf("%+v", shown)
 	}
 	if tree := m.did("", "sessions", "tree", "cli:trip"); !strings.HasPrefix(tree, "● e1 ") || !strings.Contains(tree, "◉ e4 bot: ") || !strings.HasSuffix(tree, "← here\n") {
 		m.t.Errorf("tree: %s", tree)
 	}
-	if tree := decoded[sessions.Tree](m.t, m.did("", "sessions", "tree", "cli:trip", "--json", "--limit", "2")); len(tree.Nodes) < 2 || tree.Leaf != "e4" {
+	if tree := decoded[view.Tree](m.t, m.did("", "sessions", "tree", "cli:trip", "--json", "--limit", "2")); len(tree.Nodes) < 2 || tree.Leaf != "e4" {
 		m.t.Errorf("%+v", tree)
 	}
 	for _, verb := range []string{"show", "tree", "export", "fork"} {
@@ -192,12 +194,12 @@ func (m *machine) sessionsAreImported(file string) {
 func (m *machine) sessionsAreForked() {
 	m.t.Helper()
 	id := strings.TrimSpace(m.did("", "sessions", "fork", "cli:trip", "--at", "e2", "--name", "Second try"))
-	shown := decoded[shownSession](m.t, m.did("", "sessions", "show", id, "--json"))
+	shown := decoded[sessionscli.ShownSession](m.t, m.did("", "sessions", "show", id, "--json"))
 	if s := shown.Session; !strings.HasPrefix(id, "cli:trip~") || s.ParentSession != "cli:trip" || s.Name != "Second try" || s.Seq != 2 || s.Leaf != "e2" {
 		m.t.Errorf("%s: %+v", id, s)
 	}
 	whole := strings.TrimSpace(m.did("", "sessions", "fork", "cli:trip"))
-	if s := decoded[shownSession](m.t, m.did("", "sessions", "show", whole, "--json")).Session; s.Seq != 4 {
+	if s := decoded[sessionscli.ShownSession](m.t, m.did("", "sessions", "show", whole, "--json")).Session; s.Seq != 4 {
 		m.t.Errorf("%+v", s)
 	}
 	m.refuses(`there is no entry "e99" in the tree of cli:trip`, "sessions", "fork", "cli:trip", "--at", "e99")
@@ -209,7 +211,7 @@ func (m *machine) sessionsAreEmptied() {
 	m.refuses("--yes", "sessions", "clear", "cli:trip")
 	m.refuses("--yes", "sessions", "rm", "cli:trip")
 	m.did("", "sessions", "clear", "cli:trip", "--yes")
-	if s := decoded[shownSession](m.t, m.did("", "sessions", "show", "cli:trip", "--json")); s.Session.Cleared != 4 || len(s.Feed) != 0 || s.Session.Leaf != "" {
+	if s := decoded[sessionscli.ShownSession](m.t, m.did("", "sessions", "show", "cli:trip", "--json")); s.Session.Cleared != 4 || len(s.Feed) != 0 || s.Session.Leaf != "" {
 		m.t.Errorf("%+v", s)
 	}
 	if tree := m.did("", "sessions", "tree", "cli:trip"); tree != "◉ the beginning  ← here\n" {

@@ -47,5 +47,5 @@ end
 setstatus(s, (s.st == 'suspended' or s.st == 'expired') and 'inactive' or 'idle')
 save(s)
 if over then wake(s)
-else due('turn:' .. sid, outcome == 'again' and NOW + after or NOW) end
+else due('turn:' .. sid, NOW + after) end
 return {'ok', NOW, seqs, lanes, forwards(), 0}

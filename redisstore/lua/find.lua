@@ -4,7 +4,7 @@
 --
 -- The indexes tell all that a query can ask for but two things: that a session
 -- is direct (those without a type stand among them), and that its user takes
--- part in it himself. Both are so nearly always; whoever asks looks at the
+-- part in it. Both are so nearly always; whoever asks looks at the
 -- records and passes over the others.
 --
 -- KEYS[1] tag of the partition
@@ -64,7 +64,7 @@ local function standing(ids)
 end
 
 -- The newest sessions behind the position in which somebody takes part who is
--- not its user: a list for each index of the first condition. Those he takes
+-- not its user: a list for each index of the first condition. Those they take
 -- part in are in no order; the server intersects. Where that is the only
 -- condition, isguest says that they need not be looked at again, and as many as
 -- are needed do.
@@ -96,7 +96,7 @@ if participant ~= '' and participant ~= user then
   if all <= 50 or all <= least and (others <= 200 or others * all <= least * need) then
     walked = own
     extra = others > 0 and guests() or nil
-    if typ == '' and user == '' and workspace == '' then conditions = {} end -- his own are among all
+    if typ == '' and user == '' and workspace == '' then conditions = {} end -- their own are among all
   end
 end
 

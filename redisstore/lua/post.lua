@@ -8,13 +8,15 @@
 --         queue's maximum, claim ms (0: no), nonce, known session, known seq,
 --         collect's maximum, tail's maximum; of a new session its wanted id,
 --         bare id and drawn id, user and cold part; a session of another
---         partition that the surface is bound to but that has ended, or empty
--- Returns {dup, sid, seq} | {moved, sid} | {full} | {missing} | {blob} | {taken}
+--         partition that the surface is bound to but that has ended, or empty;
+--         the session that the surface has to have, or empty; what the message
+--         shows the surface to be: d, g or empty
+-- Returns {dup, sid, seq} | {moved, sid} | {elsewhere, sid} | {full} | {missing} | {blob} | {taken}
 --         | {state, sid, state, status} | {logged|queued, sid, seq, created}
 --         | {claimed, sid, seq, created, turn}
 local sid, surface, dedupe, ttl, user, counts, preview, description, blob, payload,
   trigger, rights, order, alone, debounce, queuemax, lease, nonce, knownsid, knownseq,
-  collectmax, tailmax, wanted, bare, drawn, owner, cold, ended = unpack(ARGV, 2)
+  collectmax, tailmax, wanted, bare, drawn, owner, cold, ended, held, shown = unpack(ARGV, 2)
 trigger, debounce, lease = trigger == '1', tonumber(debounce), tonumber(lease)
 
 local k = once(surface ~= '' and surface or sid, dedupe)
@@ -35,6 +37,7 @@ if sid ~= '' then
   if s.st == 'expired' then return {'state', s.id, s.st, s.su} end
 else
   local bound, away = binding(texts[1])
+  if held ~= '' and bound and bound ~= held then return {'elsewhere', bound} end
   if away and bound ~= ended then
     remember(k, '>', bound, ttl)
     return {'moved', bound}
@@ -65,6 +68,7 @@ seq = s.n
 remember(k, seq, s.id, ttl)
 s.mc = s.mc + counts
 local late = {}
+mend(s, shown)
 touch(s)
 if not s.dd and description ~= '' then
   s.dd = 1

@@ -1,11 +1,10 @@
 #!lua
--- timer_end: removes a timer.
+-- timer_end: removes a timer that was fired.
 --
 -- KEYS[1] tag of its home's partition
--- ARGV    ref, fence (0: whatever its setting)
+-- ARGV    ref, fence
 -- Returns 1, or 0 if it is not there or was set anew
 local ref, fence = arg(), int()
-local set = call('HGET', key('t', ref), 'f')
-if not set or fence > 0 and tonumber(set) ~= fence then return 0 end
+if tonumber(call('HGET', key('t', ref), 'f') or 0) ~= fence then return 0 end
 endtimer(ref)
 return 1

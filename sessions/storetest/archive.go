@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 func archiveTests() []test {
@@ -108,8 +109,8 @@ func byKind(items []sessions.Item) map[sessions.ItemKind][]string {
 
 func itemKinds() []sessions.ItemKind {
 	return []sessions.ItemKind{
-		sessions.ItemChat, sessions.ItemLock, sessions.ItemUser, sessions.ItemSession, sessions.ItemEntry, sessions.ItemBinding,
-		sessions.ItemTimer, sessions.ItemDead, sessions.ItemRow, sessions.ItemSchedule, sessions.ItemRun, sessions.ItemKey,
+		archive.ItemChat, archive.ItemLock, archive.ItemUser, archive.ItemSession, archive.ItemEntry, archive.ItemBinding,
+		archive.ItemTimer, archive.ItemDead, archive.ItemRow, archive.ItemSchedule, archive.ItemRun, archive.ItemKey,
 	}
 }
 
@@ -160,18 +161,18 @@ func archiveOrder(tr *trial) {
 	var seq int64
 	for _, item := range tr.dump(20) {
 		kind := item.Kind
-		if kind == sessions.ItemEntry {
-			kind = sessions.ItemSession
+		if kind == archive.ItemEntry {
+			kind = archive.ItemSession
 		}
 		now := slices.Index(itemKinds(), kind)
 		tr.check(now >= rank, "a %s comes behind a %s", item.Kind, itemKinds()[max(rank, 0)])
 		rank = now
 		switch item.Kind {
-		case sessions.ItemSession:
-			s := body[sessions.SessionItem](tr, item)
+		case archive.ItemSession:
+			s := body[archive.SessionItem](tr, item)
 			session, seq = s.Record.ID, s.Record.Cleared
-		case sessions.ItemEntry:
-			e := body[sessions.EntryItem](tr, item)
+		case archive.ItemEntry:
+			e := body[archive.EntryItem](tr, item)
 			tr.check(e.Session == session && e.Entry.Seq == seq+1, "entry %d of %s comes behind %d of %s", e.Entry.Seq, e.Session, seq, session)
 			seq = e.Entry.Seq
 		}
@@ -183,7 +184,7 @@ func archiveOrder(tr *trial) {
 func (tr *trial) rowsInOrder() {
 	tr.Helper()
 	var texts []string
-	for _, r := range bodies[sessions.RowItem](tr, tr.dump(3), sessions.ItemRow) {
+	for _, r := range bodies[archive.RowItem](tr, tr.dump(3), archive.ItemRow) {
 		if r.Surface == "telegram:1:rows" {
 			texts = append(texts, rowText(sessions.Delivery{Payload: r.Payload}))
 		}
@@ -233,7 +234,7 @@ func archiveDead(tr *trial) {
 	}
 	want := tr.dead()
 	items := tr.dump(50)
-	first := slices.IndexFunc(items, func(i sessions.Item) bool { return i.Kind == sessions.ItemDead })
+	first := slices.IndexFunc(items, func(i sessions.Item) bool { return i.Kind == archive.ItemDead })
 	letters := items[first : first+len(want)]
 	for range 2 {
 		slices.Reverse(letters)
@@ -251,11 +252,11 @@ func archiveRunOut(tr *trial) {
 	tr.post(tr.said("with a key"))
 	tr.enqueue(nil, surface, "x")
 	must(tr.store.Enqueue(tr.ctx, sessions.EnqueueRequest{Key: "short", KeyFor: time.Minute, Deliveries: []sessions.NewDelivery{row(surface, "y")}}))(tr)
-	equal(tr, "keys", len(bodies[sessions.KeyItem](tr, tr.dump(10), sessions.ItemKey)), 2)
+	equal(tr, "keys", len(bodies[archive.KeyItem](tr, tr.dump(10), archive.ItemKey)), 2)
 	tr.clock.Advance(time.Hour)
-	equal(tr, "keys", len(bodies[sessions.KeyItem](tr, tr.dump(10), sessions.ItemKey)), 1)
+	equal(tr, "keys", len(bodies[archive.KeyItem](tr, tr.dump(10), archive.ItemKey)), 1)
 	tr.clock.Advance(sessions.DedupeFor)
-	equal(tr, "keys", len(bodies[sessions.KeyItem](tr, tr.dump(10), sessions.ItemKey)), 0)
+	equal(tr, "keys", len(bodies[archive.KeyItem](tr, tr.dump(10), archive.ItemKey)), 0)
 }
 
 func archiveMoment(tr *trial) {
@@ -271,7 +272,7 @@ func archiveMoment(tr *trial) {
 			tr.check(!strings.Contains(string(item.Body), secret), "%s %s tells %s", item.Kind, item.Body, secret)
 		}
 	}
-	s := bodies[sessions.SessionItem](tr, items, sessions.ItemSession)[0]
+	s := bodies[archive.SessionItem](tr, items, archive.ItemSession)[0]
 	tr.check(s.Record.Status == sessions.StatusIdle && s.Open != nil && s.Open.Attempts == 1 && len(s.Open.Messages) == 1, "session %+v, turn %+v", s, s.Open)
 	b.restore(items, 10)
 	equal(tr, "status", b.get(turn.Lease.Session).Status, sessions.StatusIdle)
@@ -295,10 +296,10 @@ func archiveRefuses(tr *trial) {
 		_, _, err := tr.store.Dump(tr.ctx, cursor, 10)
 		tr.wantInvalid(err)
 	}
-	good := sessions.Item{Kind: sessions.ItemChat, Body: json.RawMessage(`{"chat":"telegram:1","by":"u","at":"2026-01-02T03:04:05Z"}`)}
+	good := sessions.Item{Kind: archive.ItemChat, Body: json.RawMessage(`{"chat":"telegram:1","by":"u","at":"2026-01-02T03:04:05Z"}`)}
 	for _, bad := range []sessions.Item{
-		{}, {Kind: "other", Body: json.RawMessage(`{}`)}, {Kind: sessions.ItemSession, Body: json.RawMessage(`[]`)}, {Kind: sessions.ItemChat, Body: json.RawMessage(`{`)},
-		{Kind: sessions.ItemSession, Body: json.RawMessage(`{"record":{"id":"a b"}}`)}, {Kind: sessions.ItemEntry, Body: json.RawMessage(`{"session":"","entry":{"seq":1,"type":"message"}}`)},
+		{}, {Kind: "other", Body: json.RawMessage(`{}`)}, {Kind: archive.ItemSession, Body: json.RawMessage(`[]`)}, {Kind: archive.ItemChat, Body: json.RawMessage(`{`)},
+		{Kind: archive.ItemSession, Body: json.RawMessage(`{"record":{"id":"a b"}}`)}, {Kind: archive.ItemEntry, Body: json.RawMessage(`{"session":"","entry":{"seq":1,"type":"message"}}`)},
 	} {
 		tr.wantInvalid(tr.store.Restore(tr.ctx, []sessions.Item{good, bad}))
 	}

@@ -255,7 +255,7 @@ func attachClaims(tr *trial) {
 	turn := tr.say(r, sessions.PostClaimed).Turn
 	tr.wantTaken(turn, "question")
 	tr.wantTail(turn, 1, "question")
-	tr.check(turn.Lease.Session == far && turn.Surface() == surface && turn.Record.Status == sessions.StatusRunning, "turn %+v", turn)
+	tr.check(turn.Lease.Session == far && SurfaceOf(turn) == surface && turn.Record.Status == sessions.StatusRunning, "turn %+v", turn)
 	again := tr.say(r, sessions.PostDuplicate)
 	tr.check(again.Turn == nil && again.Session == far, "once more: %+v", again)
 	result := tr.commit(sessions.CommitRequest{Lease: turn.Lease, Outcome: sessions.Done, Entries: tr.answers("answer"), Deliveries: []sessions.NewDelivery{row(surface, "answer")}, Send: claimer("w1")})
@@ -316,10 +316,10 @@ func attachTurnLeft(tr *trial) {
 	equal(tr, "previous", tr.attach(far, surface), id)
 	renewed := must(tr.store.Renew(tr.ctx, []sessions.Lease{turn.Lease}, lease))(tr)
 	tr.check(renewed[0].Held && !renewed[0].Stop, "renewal after the surface moved: %+v", renewed[0])
-	result := tr.commit(sessions.CommitRequest{Lease: turn.Lease, Outcome: sessions.Done, Entries: tr.answers("answer"), Deliveries: []sessions.NewDelivery{row(turn.Surface(), "answer")}, Next: claimer("w1"), Send: claimer("w1")})
+	result := tr.commit(sessions.CommitRequest{Lease: turn.Lease, Outcome: sessions.Done, Entries: tr.answers("answer"), Deliveries: []sessions.NewDelivery{row(SurfaceOf(turn), "answer")}, Next: claimer("w1"), Send: claimer("w1")})
 	tr.check(len(result.Sends) == 1 && result.Sends[0].Surface == surface, "sends %+v", result.Sends)
 	tr.wantTaken(result.Next, "follow-up")
-	equal(tr, "answers go to", result.Next.Surface(), surface)
+	equal(tr, "answers go to", SurfaceOf(result.Next), surface)
 	tr.done(result.Next, "answer 2")
 	tr.wantBranch(id, "question", "answer", "follow-up", "answer 2")
 }

@@ -109,7 +109,6 @@ func clearRest(tr *trial) {
 	tr.clear(id)
 	equal(tr, "dead letters", len(tr.dead()), 0)
 	tr.wantErr(tr.store.Replay(tr.ctx, letter), sessions.ErrNotFound)
-	tr.wantErr(tr.store.CancelTimer(tr.ctx, id, "mine"), sessions.ErrNotFound)
 	_, _, err := tr.store.Again(tr.ctx, sessions.AgainRequest{Session: id, Claim: claimer("w1")})
 	tr.wantErr(err, sessions.ErrNothing)
 	tr.clock.Advance(time.Hour)
@@ -332,7 +331,7 @@ func (tr *trial) claimMany(id string, times int) error {
 func clearDelete(tr *trial) {
 	id := tr.direct(surface, "x")
 	tr.clear(id)
-	tr.post(tr.heard("y"))
+	tr.direct(surface, "y")
 	tr.remove(id)
 }
 

@@ -74,11 +74,11 @@ func collectSurfaces(tr *trial) {
 	tr.done(turn, "a1")
 	turn = tr.claim(turn.Lease.Session, "w1")
 	tr.wantTaken(turn, "here")
-	equal(tr, "answer goes to", turn.Surface(), surface)
+	equal(tr, "answer goes to", SurfaceOf(turn), surface)
 	tr.done(turn, "a2")
 	turn = tr.claim(turn.Lease.Session, "w1")
 	tr.wantTaken(turn, "there", "there too")
-	equal(tr, "answer goes to", turn.Surface(), other)
+	equal(tr, "answer goes to", SurfaceOf(turn), other)
 }
 
 func collectAlone(tr *trial) {

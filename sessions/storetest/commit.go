@@ -13,6 +13,7 @@ func commitTests() []test {
 		{"a commit leaves what waits due at once", commitLeavesDue},
 		{"again keeps the messages, counts, and waits", commitAgain},
 		{"hand back keeps the messages and does not count", commitHandBack},
+		{"what is handed back for later waits", commitHandBackLater},
 		{"a store never parks by itself", commitNeverParks},
 		{"park makes a dead letter and frees the session", commitPark},
 		{"a commit takes the free lanes of its rows", commitSends},
@@ -83,6 +84,20 @@ func commitHandBack(tr *trial) {
 	equal(tr, "attempt", turn.Attempt, 2)
 	tr.commit(sessions.CommitRequest{Lease: turn.Lease, Outcome: sessions.HandBack})
 	equal(tr, "attempt", tr.claim(turn.Lease.Session, "w2").Attempt, 2)
+}
+
+func commitHandBackLater(tr *trial) {
+	turn := tr.begin("q")
+	tr.commit(sessions.CommitRequest{Lease: turn.Lease, Outcome: sessions.HandBack, After: time.Minute})
+	equal(tr, "due", len(tr.due(sessions.WorkTurn)), 0)
+	tr.cannotClaim(turn.Lease.Session, sessions.ErrNothing)
+	tr.queued("q2", "owner", "")
+	equal(tr, "due with more behind it", len(tr.due(sessions.WorkTurn)), 0)
+	tr.clock.Advance(2 * time.Minute)
+	equal(tr, "due", len(tr.due(sessions.WorkTurn)), 1)
+	again := tr.claim(turn.Lease.Session, "w2")
+	tr.wantTaken(again, "q")
+	equal(tr, "attempt", again.Attempt, 1)
 }
 
 func commitNeverParks(tr *trial) {

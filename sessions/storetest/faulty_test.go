@@ -1,7 +1,9 @@
 package storetest_test
 
 import (
+	"context"
 	"errors"
+	"reflect"
 	"testing"
 
 	"parley/sessions"
@@ -77,4 +79,29 @@ func TestFaultsMeetTheCallTheyName(t *testing.T) {
 	if _, err := f.Due(t.Context(), 1); err == nil {
 		t.Error("a fault of any call met none")
 	}
+}
+
+func TestAFaultMeetsEveryMethodOfTheStore(t *testing.T) {
+	t.Parallel()
+	f := faulty(t)
+	for method := range reflect.TypeFor[sessions.Store]().Methods() {
+		if method.Name == "Close" {
+			continue
+		}
+		f.Fail(storetest.Fault{Op: method.Name})
+		if err := withNothing(t.Context(), reflect.ValueOf(f).MethodByName(method.Name)); !errors.Is(err, sessions.ErrUnavailable) || f.Armed() != 0 {
+			t.Fatalf("%s passed by: %v, %d armed", method.Name, err, f.Armed())
+		}
+	}
+}
+
+// withNothing calls a method of a store with zero arguments.
+func withNothing(ctx context.Context, method reflect.Value) error {
+	args := []reflect.Value{reflect.ValueOf(ctx)}
+	for i := 1; i < method.Type().NumIn(); i++ {
+		args = append(args, reflect.Zero(method.Type().In(i)))
+	}
+	results := method.Call(args)
+	err, _ := reflect.TypeAssert[error](results[len(results)-1])
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 func importTests() []test {
@@ -535,7 +536,7 @@ func (tr *trial) wantNoTrace(id string) {
 	name, err := json.Marshal(id)
 	tr.do(err)
 	for _, item := range tr.dump(100) {
-		if item.Kind != sessions.ItemKey && item.Kind != sessions.ItemRow {
+		if item.Kind != archive.ItemKey && item.Kind != archive.ItemRow {
 			tr.check(!strings.Contains(string(item.Body), string(name)), "left of %s: a %s %s", id, item.Kind, item.Body)
 		}
 	}

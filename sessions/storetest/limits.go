@@ -94,7 +94,6 @@ func limitKeys(tr *trial) {
 	for _, name := range []string{"", long} {
 		tr.wantInvalid(tr.store.SetTimer(tr.ctx, sessions.Timer{Home: "h", Name: name}, 0))
 		tr.wantInvalid(tr.store.SetTimer(tr.ctx, sessions.Timer{Home: name, Name: "t"}, 0))
-		tr.wantInvalid(tr.store.CancelTimer(tr.ctx, "h", name))
 		_, err := tr.store.Fire(tr.ctx, name, "t", worker("w1"))
 		tr.wantInvalid(err)
 		_, err = tr.store.Lock(tr.ctx, name, worker("w1"))

@@ -176,7 +176,7 @@ func (c *crowd) run(turn *sessions.Turn) (next *sessions.Turn, err error) {
 	}
 	if request.Outcome == sessions.Done {
 		text := fmt.Sprintf("%s#%d", turn.Lease.Session, turn.Lease.Epoch)
-		request.Deliveries = []sessions.NewDelivery{row(turn.Surface(), text+".1"), row(turn.Surface(), text+".2")}
+		request.Deliveries = []sessions.NewDelivery{row(SurfaceOf(turn), text+".1"), row(SurfaceOf(turn), text+".2")}
 		if rand.IntN(2) == 0 {
 			request.Next = claimer("next")
 		}
@@ -352,4 +352,13 @@ func (tr *trial) answering(turn *sessions.Turn, turns int) error {
 	}
 	_, err := tr.store.Commit(tr.ctx, sessions.CommitRequest{Lease: turn.Lease, Outcome: sessions.Done, Entries: tr.answers("answer")})
 	return err
+}
+
+// SurfaceOf is where the messages of a turn came from.
+func SurfaceOf(turn *sessions.Turn) string {
+	m, err := turn.Taken[0].Message()
+	if err != nil {
+		return ""
+	}
+	return m.Surface
 }

@@ -173,7 +173,7 @@ func (m *model) end(s *modelSession, outcome sessions.Outcome, after time.Durati
 		s.until = m.now + after
 		return false
 	case sessions.HandBack:
-		s.until = m.now
+		s.until = m.now + after
 		s.attempts--
 		return false
 	case sessions.Park:

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -31,6 +32,10 @@ func postTests() []test {
 		{"the first claim comes with the post", postClaims},
 		{"while a turn is open a post only queues", postQueues},
 		{"activity grows with posts only", postActivity},
+		{"what is meant for a session that the surface has left is refused", postHeld},
+		{"a message from a group makes a direct session a group's, for good", postShowsAGroup},
+		{"a message of one person makes a session direct that was only assumed to be a group's", postShowsADirectChat},
+		{"a message shows nothing of other surfaces", postShowsNothingOfOtherSurfaces},
 	}
 }
 
@@ -228,7 +233,7 @@ func postByID(tr *trial) {
 	_, err := tr.store.Bound(tr.ctx, "api:local:tool")
 	tr.wantErr(err, sessions.ErrNotFound)
 	equalSlices(tr, "surfaces", tr.get(first).Surfaces, []string{surface})
-	equal(tr, "answers go to", tr.claim(first, "w1").Surface(), "api:local:tool")
+	equal(tr, "answers go to", SurfaceOf(tr.claim(first, "w1")), "api:local:tool")
 }
 
 func postByUnknownID(tr *trial) {
@@ -285,7 +290,7 @@ func postClaims(tr *trial) {
 	turn := tr.begin("question")
 	tr.wantTaken(turn, "question")
 	record := tr.get(turn.Lease.Session)
-	tr.check(turn.Attempt == 1 && !turn.Stop && turn.Surface() == surface, "turn %+v", turn)
+	tr.check(turn.Attempt == 1 && !turn.Stop && SurfaceOf(turn) == surface, "turn %+v", turn)
 	tr.check(turn.Lease.Epoch == record.Epoch && record.Epoch > 0 && turn.Lease.Nonce != "", "lease %+v, epoch %d", turn.Lease, record.Epoch)
 	tr.check(record.Status == sessions.StatusRunning && record.Queued == 0, "record %s, %d queued", record.Status, record.Queued)
 	tr.check(turn.Record.ID == record.ID && turn.Record.Version == record.Version && turn.Record.Leaf == 1 && turn.Record.Status == sessions.StatusRunning, "turn's record %+v", turn.Record)
@@ -315,4 +320,38 @@ func postActivity(tr *trial) {
 	tr.clock.Advance(time.Minute)
 	tr.done(turn, "answer")
 	equal(tr, "after the commit", tr.get(id).LastActivityAt, second)
+}
+
+func postHeld(tr *trial) {
+	early := tr.said("the first")
+	early.Key, early.Held = "early", "whichever comes"
+	first := tr.post(early).Session
+	fresh := sessions.NewSession{Surface: surface}
+	rotate := func(key, held string) (sessions.RotateResult, error) {
+		return tr.store.Rotate(tr.ctx, sessions.RotateRequest{Key: key, Held: held, New: fresh})
+	}
+	second := must(rotate("new", first))(tr).Record.ID
+	moved := func(what string, err error) {
+		tr.Helper()
+		refused, ok := errors.AsType[*sessions.MovedError](err)
+		tr.check(ok && refused.Session == second, "%s: %v, want that it is %s now", what, err, second)
+	}
+	late := tr.said("too late")
+	late.Key, late.Held = "late", first
+	_, err := tr.store.Post(tr.ctx, late)
+	moved("post", err)
+	_, err = rotate("another", first)
+	moved("rotate", err)
+
+	early.Held = first
+	equal(tr, "the same again", tr.post(early).Outcome, sessions.PostDuplicate)
+	again := must(rotate("new", first))(tr)
+	tr.check(again.Duplicate, "the same rotation again: %+v", again)
+	equal(tr, "what was refused left nothing", tr.get(second).Seq, 0)
+
+	late.Held = second
+	tr.say(late, sessions.PostQueued)
+	late.Session = second
+	_, err = tr.store.Post(tr.ctx, late)
+	tr.wantInvalid(err)
 }

@@ -324,7 +324,7 @@ func (r *random) end(t *rapid.T, outcomes ...sessions.Outcome) {
 	request := sessions.CommitRequest{
 		Lease: turn.Lease, Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
 		After: 3 * time.Minute, Entries: append(r.tr.answers("answer"), sessions.NewEntry{Type: sessions.EntryTurn}),
-		Deliveries: []sessions.NewDelivery{row(turn.Surface(), fmt.Sprintf("row%d", r.step))},
+		Deliveries: []sessions.NewDelivery{row(SurfaceOf(turn), fmt.Sprintf("row%d", r.step))},
 	}
 	if rapid.Bool().Draw(t, "next") {
 		request.Next = claimer("w")
@@ -341,9 +341,9 @@ func (r *random) end(t *rapid.T, outcomes ...sessions.Outcome) {
 	r.ok(err)
 	s.add(modelEntry{text: "answer"})
 	s.add(modelEntry{text: "turn", beside: true})
-	r.model.enqueue(s, turn.Surface(), rowText(sessions.Delivery{Payload: request.Deliveries[0].Payload}))
+	r.model.enqueue(s, SurfaceOf(turn), rowText(sessions.Delivery{Payload: request.Deliveries[0].Payload}))
 	ended := r.model.end(s, request.Outcome, request.After)
-	r.sent(turn.Surface(), result.Sends, request.Send != nil)
+	r.sent(SurfaceOf(turn), result.Sends, request.Send != nil)
 	next := ended && request.Next != nil && len(s.queue) > 0 && s.readyAt <= r.model.now
 	if next {
 		s.takeUp()

@@ -77,7 +77,6 @@ func deleteAll(tr *trial) {
 	equal(tr, "dead letters", len(tr.dead()), 0)
 	tr.wantErr(tr.store.Replay(tr.ctx, letter), sessions.ErrNotFound)
 	tr.wantErr(tr.store.DropDead(tr.ctx, letter), sessions.ErrNotFound)
-	tr.wantErr(tr.store.CancelTimer(tr.ctx, id, "mine"), sessions.ErrNotFound)
 	tr.clock.Advance(time.Hour)
 	due := must(tr.store.Due(tr.ctx, 10))(tr)
 	tr.check(len(due) == 1 && due[0].Home == "elsewhere", "due after the deletion: %v", due)
@@ -210,7 +209,7 @@ func (tr *trial) busy(on string, check func(id, when string)) {
 	tr.clock.Advance(2 * time.Hour)
 	tr.done(tr.claim(id, "w1"), "answer")
 	debounced := tr.said("later")
-	debounced.Surface, debounced.Debounce = on, time.Hour
+	debounced.Surface, debounced.New.Source.Type, debounced.Debounce = on, sessions.Direct, time.Hour
 	tr.say(debounced, sessions.PostQueued)
 	check(id, "messages wait for their debounce")
 	tr.clock.Advance(2 * time.Hour)

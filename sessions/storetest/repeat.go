@@ -6,7 +6,7 @@ import (
 	"parley/sessions"
 )
 
-// repeatTests are of writes that landed and whose caller saw an error: he
+// repeatTests are of writes that landed and whose caller saw an error and
 // makes them once more.
 func repeatTests() []test {
 	return []test{

@@ -18,7 +18,6 @@ func timerTests() []test {
 		{"a timer that is not finished is due once more", timerDueAgain},
 		{"a finished timer is gone", timerFinished},
 		{"a timer set anew is another one", timerReplaced},
-		{"a cancelled timer is gone", timerCancelled},
 		{"a fence is never given twice to other settings", timerFences},
 		{"timers are named by home and name", timerNames},
 		{"timers are due in order", timerOrder},
@@ -114,7 +113,6 @@ func timerFinished(tr *trial) {
 	tr.cannotFire("h", "t")
 	equal(tr, "due", len(tr.due(sessions.WorkTimer)), 0)
 	tr.wantErr(tr.store.FinishTimer(tr.ctx, got), sessions.ErrFenced)
-	tr.wantErr(tr.store.CancelTimer(tr.ctx, "h", "t"), sessions.ErrNotFound)
 }
 
 func timerReplaced(tr *trial) {
@@ -133,18 +131,6 @@ func timerReplaced(tr *trial) {
 	}
 }
 
-func timerCancelled(tr *trial) {
-	tr.wantErr(tr.store.CancelTimer(tr.ctx, "h", "t"), sessions.ErrNotFound)
-	tr.setTimer("h", "t", 0)
-	got := tr.fire("h", "t")
-	if err := tr.store.CancelTimer(tr.ctx, "h", "t"); err != nil {
-		tr.Fatal(err)
-	}
-	tr.wantErr(tr.store.FinishTimer(tr.ctx, got), sessions.ErrFenced)
-	tr.wantErr(tr.store.CancelTimer(tr.ctx, "h", "t"), sessions.ErrNotFound)
-	tr.cannotFire("h", "t")
-}
-
 func timerFences(tr *trial) {
 	seen := map[int64]bool{}
 	for range 4 {
@@ -152,7 +138,7 @@ func timerFences(tr *trial) {
 		got := tr.fire("h", "t")
 		tr.check(!seen[got.Fence], "fence %d comes again", got.Fence)
 		seen[got.Fence] = true
-		if err := tr.store.CancelTimer(tr.ctx, "h", "t"); err != nil {
+		if err := tr.store.FinishTimer(tr.ctx, got); err != nil {
 			tr.Fatal(err)
 		}
 	}

@@ -230,8 +230,8 @@ func TestProxyEndsItsConnections(t *testing.T) {
 func TestCommandOf(t *testing.T) {
 	t.Parallel()
 	for request, want := range map[string]string{
-		"*1\r\n$4\r\nPING\r\n":                             "ping",
-		"*3\r\n$7\r\nevalsha\r\n$4\r\nabcd\r\n$1\r\n0\r\n": "evalsha abcd",
+		"*1\r\n$4\r\nPING\r\n":                           "ping",
+		"*3\r\n$5\r\nfcall\r\n$4\r\nabcd\r\n$1\r\n0\r\n": "fcall abcd",
 		"":         "?",
 		"*1\r\n$4": "?",
 	} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"parley/test/redistest"
@@ -16,7 +15,7 @@ type cpuMeter struct{ server *redistest.Server }
 
 // used is the seconds so far.
 func (m cpuMeter) used(ctx context.Context) (float64, error) {
-	sum := ownCPU(syscall.RUSAGE_SELF)
+	sum := ownCPU()
 	if m.server == nil {
 		return sum, nil
 	}
@@ -34,15 +33,6 @@ func (m cpuMeter) used(ctx context.Context) (float64, error) {
 		sum += seconds
 	}
 	return sum, nil
-}
-
-// ownCPU is the seconds used by this process, or by its children that ended.
-func ownCPU(who int) float64 {
-	var usage syscall.Rusage
-	if syscall.Getrusage(who, &usage) != nil {
-		return 0
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 }
 
 // busyCPU is the seconds that all processors of the machine were busy since
@@ -65,7 +55,7 @@ type others struct {
 }
 
 func watchOthers() others {
-	return others{began: time.Now(), busy: busyCPU(), own: ownCPU(syscall.RUSAGE_SELF) + ownCPU(syscall.RUSAGE_CHILDREN)}
+	return others{began: time.Now(), busy: busyCPU(), own: ownCPU() + childrenCPU()}
 }
 
 // share is the part of all the machine's CPU that neither this process nor its

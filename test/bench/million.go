@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 // What is in the crowd of sessions. A user's sessions are all of one
@@ -80,7 +81,7 @@ func populate(ctx context.Context, store sessions.Store, from, to int) error {
 		if err != nil {
 			return err
 		}
-		items = append(items, sessions.Item{Kind: sessions.ItemSession, Body: body})
+		items = append(items, sessions.Item{Kind: archive.ItemSession, Body: body})
 		if len(items) == crowdBatch || i == to-1 {
 			if err := store.Restore(ctx, items); err != nil {
 				return err
@@ -91,7 +92,7 @@ func populate(ctx context.Context, store sessions.Store, from, to int) error {
 	return nil
 }
 
-func inCrowd(i int, stale bool, now time.Time) sessions.SessionItem {
+func inCrowd(i int, stale bool, now time.Time) archive.SessionItem {
 	user := crowdUser(i / crowdPerUser)
 	r := sessions.Record{
 		ID: "crowd:" + strconv.Itoa(i), UserID: user, Participants: []string{user, "crowd:guest" + strconv.Itoa(i%crowdPerUser)},
@@ -106,7 +107,7 @@ func inCrowd(i int, stale bool, now time.Time) sessions.SessionItem {
 	case i%10 == 0:
 		r.State, r.Status, r.LastActivityAt = sessions.StateActive, sessions.StatusIdle, now.Add(-time.Duration(i)*time.Millisecond*30)
 	}
-	return sessions.SessionItem{Record: r}
+	return archive.SessionItem{Record: r}
 }
 
 func crowdUser(n int) string      { return "crowd:user" + strconv.Itoa(n) }

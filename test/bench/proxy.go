@@ -142,15 +142,15 @@ func (l *link) answered([]byte) {
 }
 
 // commandOf names the first command of a request in the Redis protocol; of a
-// script, its digest as well.
+// function, its name as well.
 func commandOf(request []byte) string {
-	const fields = 6 // *3 $7 evalsha $40 digest, and the rest
+	const fields = 6 // *3 $5 fcall $28 name, and the rest
 	lines := bytes.SplitN(request, []byte("\r\n"), fields)
 	if len(lines) < 3 {
 		return "?"
 	}
 	name := strings.ToLower(string(lines[2]))
-	if name == "evalsha" && len(lines) == fields {
+	if name == "fcall" && len(lines) == fields {
 		name += " " + string(lines[4])
 	}
 	return name

@@ -27,7 +27,7 @@ var _ adapters.Adapter = stub{}
 
 // Capabilities names the platform it stands for.
 func (stub) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Platform: adapters.Telegram, TextMax: 4096, TextUnit: adapters.UTF16Units}
+	return adapters.Capabilities{Platform: adapters.Telegram, TextMax: 4096}
 }
 
 // Account is stubAccount.

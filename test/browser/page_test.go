@@ -3,6 +3,8 @@
 package browser
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -67,28 +69,60 @@ func TestAReloadKeepsTheConversation(t *testing.T) {
 	})
 }
 
+// Whoever comes in the middle of an answer, by a reload or in another tab, sees
+// it from its beginning, and how it goes on.
 func TestAReloadInTheMiddleOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, start starter) {
 		model := newPlayed()
 		page := openBrowser(t)
-		page.open(start(t, model.answer))
+		url := start(t, model.answer)
+		page.open(url)
 		page.press("go\r")
-		model.pieces <- "first "
-		page.wait(`document.querySelector("#draft")`)
+		model.pieces <- "**first** "
+		page.wait(`document.querySelector("#draft")?.innerText.includes("first")`)
 		page.do(chromedp.Reload())
 		page.connected()
-		page.wait(`!document.querySelector("#typing").hidden`)
+		page.wait(`document.querySelector("#draft strong")?.innerText === "first"`)
+		second := page.another()
+		second.open(url)
+		second.wait(`document.querySelector("#draft strong")?.innerText === "first"`)
 		model.pieces <- "second"
-		// The beginning is not there any more: nothing is shown out of its middle.
-		page.wait(`document.querySelector("#draft .missing")?.innerText.includes("when it is finished")`)
-		if text := value[string](page, `document.querySelector("#draft").innerText`); strings.Contains(text, "second") {
-			t.Errorf("the draft is %q", text)
+		for _, b := range []*tab{page, second} {
+			b.wait(`document.querySelector("#draft")?.innerText.includes("second")`)
+			b.expectTurns("user: go", "other: first second")
 		}
 		model.finish <- struct{}{}
-		page.wait(`document.querySelector(".answer")`)
-		page.expectTurns("user: go", "bot: first second")
+		for _, b := range []*tab{page, second} {
+			b.wait(`document.querySelector("#log > .answer")`)
+			b.expectTurns("user: go", "bot: first second")
+		}
 	})
+}
+
+// What people have read of an answer that breaks off stays, and can be asked
+// for again.
+func TestABrokenAnswerStaysReadable(t *testing.T) {
+	t.Parallel()
+	broken := make(chan struct{})
+	first := true
+	url, _ := wholeOn(t, openStore(t), func(_ context.Context, _ string, write func(string)) (string, error) {
+		if !first {
+			return "whole", nil
+		}
+		first = false
+		write("as far as it came")
+		<-broken
+		return "", errors.New("the line broke")
+	})
+	page := openBrowser(t)
+	page.open(url)
+	page.press("go\r")
+	page.wait(`document.querySelector("#draft")?.innerText.includes("as far as it came")`)
+	close(broken)
+	page.wait(`document.querySelector("#log > .broken")?.innerText.includes("as far as it came") && document.querySelector("#log > .error .again")`)
+	page.do(chromedp.Click(chromedp.CSS(".error .again")))
+	page.seesAnswer("whole")
 }
 
 func TestWhatIsErasedGoesFromThePage(t *testing.T) {

@@ -18,6 +18,7 @@ type proxy struct {
 
 	mu     sync.Mutex
 	target string // empty: cut
+	deaf   bool   // what comes back is thrown away
 	open   map[net.Conn]struct{}
 }
 
@@ -48,11 +49,35 @@ func (p *proxy) cut() {
 	}
 }
 
+// deafen lets requests through and loses their answers, until restore.
+func (p *proxy) deafen() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = true
+}
+
+// Write loses what it is given while the proxy is deaf.
+func (a answers) Write(piece []byte) (int, error) {
+	a.proxy.mu.Lock()
+	deaf := a.proxy.deaf
+	a.proxy.mu.Unlock()
+	if deaf {
+		return len(piece), nil
+	}
+	return a.to.Write(piece)
+}
+
+// answers are what goes back to the browser.
+type answers struct {
+	proxy *proxy
+	to    io.Writer
+}
+
 // restore lets connections through again, to a server's URL.
 func (p *proxy) restore(targetURL string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.target = strings.TrimPrefix(targetURL, "http://")
+	p.target, p.deaf = strings.TrimPrefix(targetURL, "http://"), false
 }
 
 func (p *proxy) accept() {
@@ -82,7 +107,7 @@ func (p *proxy) pass(conn net.Conn) {
 	defer p.track(conn, other, false)
 	var both sync.WaitGroup
 	both.Go(func() { _, _ = io.Copy(other, conn); other.Close() })
-	both.Go(func() { _, _ = io.Copy(conn, other); conn.Close() })
+	both.Go(func() { _, _ = io.Copy(answers{p, conn}, other); conn.Close() })
 	both.Wait()
 }
 

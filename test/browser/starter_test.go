@@ -10,6 +10,7 @@ import (
 
 	"parley/api"
 	"parley/api/apitest"
+	"parley/drafts"
 	"parley/internal/secret"
 	"parley/sessions"
 	"parley/sqlitestore"
@@ -53,9 +54,10 @@ func openStore(t *testing.T) sessions.Store {
 
 func serve(t *testing.T, store sessions.Store, model apitest.Model, token string) string {
 	t.Helper()
-	gateway := apitest.NewGateway(store, model)
+	written := drafts.Over(store, 0)
+	gateway := apitest.NewGateway(written, model)
 	server, err := api.New(api.Config{
-		Store: store, Operations: gateway, Token: secret.New(token), LoopbackOwner: true, Shown: apitest.Shown,
+		Store: written, Drafts: written, Operations: gateway, Token: secret.New(token), Local: true, Open: true, Shown: apitest.Shown,
 		Page: api.Page{Model: "demo", Demo: true, Commands: apitest.Commands()}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/test/freeze"
 )
 
 // slot is one replica's place: its folder, and the lives it has had. Its
@@ -80,6 +81,9 @@ func (s *slot) environment(life string, plan *fault.Plan) map[string]string {
 		"GATEWAY_ACCESS_DM": "anyone", "GATEWAY_ACCESS_GROUPS": "anyone",
 		"OPENAI_API_KEY": w.model.Key(), "OPENAI_BASE_URL": w.door.via(life, modelTarget) + "/v1", "OPENAI_MODEL": modelName,
 	})
+	if w.besieged {
+		siegeEnvironment(env)
+	}
 	if plan != nil {
 		env[fault.Variable] = plan.String()
 	}
@@ -176,7 +180,7 @@ func (l *life) freeze() {
 	l.mu.Lock()
 	l.stopped = time.Now()
 	l.mu.Unlock()
-	_ = l.command.Process.Signal(syscall.SIGSTOP)
+	freeze.Stop(l.command.Process)
 }
 
 // noteFrozen notes when a process that stopped itself was first seen so.
@@ -199,7 +203,7 @@ func (l *life) thaw(ledger *ledger) {
 	from := l.stopped
 	l.stopped = time.Time{}
 	l.mu.Unlock()
-	_ = l.command.Process.Signal(syscall.SIGCONT)
+	freeze.Continue(l.command.Process)
 	ledger.disrupted(span{what: "stopped", life: l.name, from: from, to: time.Now()})
 }
 

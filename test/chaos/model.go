@@ -24,6 +24,9 @@ func reply(r fakeopenai.Request) fakeopenai.Reply {
 	if strings.Contains(text, hanging) {
 		return fakeopenai.Hang()
 	}
+	if costly, asked := siegeReply(text); asked {
+		return costly
+	}
 	numbers := numbersIn(text)
 	if len(numbers) == 0 {
 		return fakeopenai.Text("<NO_REPLY>")

@@ -13,7 +13,7 @@ import (
 const receiptWithin = time.Second
 
 // writtenWithin is how long before its arrival a request was begun: whoever is
-// stopped in between writes it when he goes on, and has given it up by then.
+// stopped in between writes it when they go on, and has given it up by then.
 const writtenWithin = 200 * time.Millisecond
 
 // stored is what the log of a chat's session holds.

@@ -30,6 +30,7 @@ type world struct {
 	backend   *backend
 	slots     []*slot
 	waiting   waiting
+	besieged  bool    // the gateways' memory is bounded, and Slack's webhook open
 	except    []*chat // where work may be left at the end
 	lives     sync.WaitGroup
 	ends      atomic.Bool

@@ -39,6 +39,7 @@ type composeService struct {
 		Timeout  string   `yaml:"timeout"`
 		Retries  int      `yaml:"retries"`
 	} `yaml:"healthcheck"`
+	MemLimit        string   `yaml:"mem_limit"`
 	User            string   `yaml:"user"`
 	ReadOnly        bool     `yaml:"read_only"`
 	Tmpfs           []string `yaml:"tmpfs"`
@@ -79,6 +80,10 @@ func TestComposeRunsTwoReplicasOnADurableRedis(t *testing.T) {
 			t.Errorf("Redis runs without %s", must)
 		}
 	}
+	if !strings.Contains(settings, "requirepass") || strings.Contains(settings, "--requirepass") || !strings.Contains(redis.Environment["REDIS_PASSWORD"], ":?") {
+		t.Errorf("Redis has no password, or shows it in the list of processes: %s", settings)
+	}
+	limited(t, "compose.yaml", gateway.MemLimit, gateway.Environment["GOMEMLIMIT"])
 	volume, _, _ := strings.Cut(redis.Volumes[0], ":")
 	if _, declared := file.Volumes[volume]; !declared || redis.Healthcheck == nil || len(redis.Ports) > 0 || !file.Networks["store"].Internal {
 		t.Error("Redis needs a volume, a health check, and no way in from outside")
@@ -100,7 +105,7 @@ func TestComposeIsAConfiguration(t *testing.T) {
 	env := map[string]string{}
 	for name, value := range gateway.Environment {
 		known(t, "compose.yaml", name)
-		env[name] = value
+		env[name] = strings.ReplaceAll(value, "${REDIS_PASSWORD:?}", "0123abcd")
 	}
 	if !strings.HasPrefix(env["GATEWAY_DATA"], strings.Split(gateway.Tmpfs[0], ":")[0]) {
 		t.Errorf("the data folder %s cannot be written", env["GATEWAY_DATA"])

@@ -90,6 +90,10 @@ type container struct {
 			Name string `yaml:"name"`
 		} `yaml:"secretRef"`
 	} `yaml:"envFrom"`
+	Env []struct {
+		Name  string `yaml:"name"`
+		Value string `yaml:"value"`
+	} `yaml:"env"`
 	Ports []struct {
 		Name          string `yaml:"name"`
 		ContainerPort int    `yaml:"containerPort"`
@@ -145,6 +149,33 @@ type disruptionBudget struct {
 		MinAvailable int           `yaml:"minAvailable"`
 		Selector     labelSelector `yaml:"selector"`
 	} `yaml:"spec"`
+}
+
+type networkPolicy struct {
+	Kind     `yaml:",inline"`
+	Metadata meta `yaml:"metadata"`
+	Spec     struct {
+		PodSelector labelSelector `yaml:"podSelector"`
+		PolicyTypes []string      `yaml:"policyTypes"`
+		Ingress     []struct {
+			Ports []policyPort `yaml:"ports"`
+		} `yaml:"ingress"`
+		Egress []struct {
+			To []struct {
+				NamespaceSelector *labelSelector `yaml:"namespaceSelector"`
+				IPBlock           *struct {
+					CIDR   string   `yaml:"cidr"`
+					Except []string `yaml:"except"`
+				} `yaml:"ipBlock"`
+			} `yaml:"to"`
+			Ports []policyPort `yaml:"ports"`
+		} `yaml:"egress"`
+	} `yaml:"spec"`
+}
+
+type policyPort struct {
+	Protocol string `yaml:"protocol"`
+	Port     string `yaml:"port"`
 }
 
 type keyed struct {
@@ -287,7 +318,59 @@ func TestKubernetesConfigurationIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	secret.StringData["TELEGRAM_BOT_TOKEN"] = "12345:abc"
+	if out, err := gatewayCommand(t, secret.StringData, "config", "check", "--config", file); err == nil || !strings.Contains(out, "http.token") {
+		t.Errorf("the example's token is taken for one: %v: %s", err, out)
+	}
+	secret.StringData["GATEWAY_TOKEN"] = strings.Repeat("0123abcd", 8)
 	if out, err := gatewayCommand(t, secret.StringData, "config", "check", "--config", file); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// limited complains where memory has no bound, or where the collector's bound
+// leaves it no room below that.
+func limited(t *testing.T, where, memory, collector string) {
+	t.Helper()
+	most, soft := mebibytes(memory), mebibytes(collector)
+	if most == 0 || soft < most/2 || soft > most*9/10 {
+		t.Errorf("%s: memory is bounded by %q and GOMEMLIMIT is %q: the second has to be 50 to 90 %% of the first", where, memory, collector)
+	}
+}
+
+func mebibytes(text string) int {
+	number, err := strconv.Atoi(strings.TrimRight(text, "MmiB"))
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+func TestKubernetesBoundsMemoryAndWays(t *testing.T) {
+	t.Parallel()
+	var d deployment
+	strict(t, "kubernetes/deployment.yaml", &d)
+	c := d.Spec.Template.Spec.Containers[0]
+	for _, variable := range c.Env {
+		known(t, "deployment.yaml", variable.Name)
+		limited(t, "deployment.yaml", c.Resources.Limits["memory"], variable.Value)
+	}
+	if len(c.Env) != 1 {
+		t.Errorf("%+v", c.Env)
+	}
+	var policy networkPolicy
+	strict(t, "kubernetes/networkpolicy.yaml", &policy)
+	isKind(t, policy.Kind, "networking.k8s.io/v1", "NetworkPolicy")
+	if !maps.Equal(policy.Spec.PodSelector.MatchLabels, d.Spec.Selector.MatchLabels) || !slices.Equal(policy.Spec.PolicyTypes, []string{"Ingress", "Egress"}) {
+		t.Errorf("%+v", policy.Spec)
+	}
+	if in := policy.Spec.Ingress; len(in) != 1 || len(in[0].Ports) != 1 || in[0].Ports[0].Port != c.Ports[0].Name {
+		t.Errorf("in: %+v", in)
+	}
+	for _, out := range policy.Spec.Egress {
+		for _, to := range out.To {
+			if to.IPBlock != nil && to.IPBlock.CIDR == "0.0.0.0/0" && !slices.Contains(to.IPBlock.Except, "169.254.0.0/16") {
+				t.Error("the machine's own address of the cloud can be asked")
+			}
+		}
 	}
 }

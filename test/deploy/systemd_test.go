@@ -61,6 +61,13 @@ func TestTheUnitStopsGentlyAndComesBack(t *testing.T) {
 			t.Errorf("the data folder %s is not the unit's own", value)
 		}
 	}
+	limit := ""
+	for _, pair := range unit["Service.Environment"] {
+		if value, found := strings.CutPrefix(pair, "GOMEMLIMIT="); found {
+			limit = value
+		}
+	}
+	limited(t, unitFile, strings.Join(unit["Service.MemoryMax"], ""), limit)
 	if !slices.Contains(unit["Service.EnvironmentFile"], "-/etc/parley/gateway.env") {
 		t.Errorf("secrets come from %v", unit["Service.EnvironmentFile"])
 	}

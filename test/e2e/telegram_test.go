@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/test/fakemodel"
 	"parley/test/fakeopenai"
 	"parley/test/faketelegram"
 )
@@ -212,10 +213,13 @@ func TestAModelThatFailsIsToldOnceInPlainWords(t *testing.T) {
 		if !strings.Contains(sent.Text, "unauthorized") {
 			t.Fatalf("an owner should see the cause: %q", sent.Text)
 		}
-		w.eventually("/readyz is red", func() bool { return w.ready() == http.StatusServiceUnavailable })
+		w.eventually("/readyz tells of the model", func() bool { return !w.part("model").OK })
+		if status := w.ready(); status != http.StatusOK {
+			t.Errorf("/readyz is %d, though messages are taken in", status)
+		}
 		w.owner.Send(dm, "/retry", faketelegram.SendOptions{})
 		w.answer(dm, "You said: hello")
-		w.eventually("/readyz is green again", func() bool { return w.ready() == http.StatusOK })
+		w.eventually("/readyz tells that the model answers again", func() bool { return w.part("model").OK })
 		if got := w.texts(dm); len(got) != 2 {
 			t.Fatalf("the chat saw %q", got)
 		}
@@ -226,7 +230,7 @@ func TestStopBreaksAnAnswerOff(t *testing.T) {
 	eachStore(t, func(_ *testing.T, w *world) {
 		w.start()
 		dm := w.owner.DM()
-		w.model.Script(fakeopenai.Faulty("never ending", fakeopenai.FaultHang, 1))
+		w.model.Script(fakeopenai.Faulty("never ending", fakemodel.FaultHang, 1))
 		w.owner.Send(dm, "go", faketelegram.SendOptions{})
 		w.lastAsked(1)
 		w.owner.Send(dm, "/stop", faketelegram.SendOptions{})

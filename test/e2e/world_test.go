@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/api"
 	"parley/test/fakeopenai"
 	"parley/test/faketelegram"
 	"parley/test/redistest"
@@ -215,6 +216,18 @@ func (w *world) ready() int {
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, response.Body)
 	return response.StatusCode
+}
+
+// part is what /readyz says of a part; the zero value where it says nothing.
+func (w *world) part(name string) api.PartHealth {
+	var readiness api.Readiness
+	w.api(http.MethodGet, "/readyz", nil, &readiness)
+	for _, part := range readiness.Parts {
+		if part.Name == name {
+			return part
+		}
+	}
+	return api.PartHealth{}
 }
 
 // api calls the HTTP API as the owner and decodes the answer.

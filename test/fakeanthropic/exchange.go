@@ -1,37 +1,36 @@
 package fakeanthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
-	"time"
+
+	"parley/test/fakemodel"
 )
 
 const messageID = "msg_fake"
 
 // exchange is the answering of one valid request.
 type exchange struct {
-	server  *Server
-	w       http.ResponseWriter
-	r       *http.Request
+	*fakemodel.Answer
+
 	request Request
 	reply   Reply
 	change  func(func(*Call))
-	blocks  int          // begun and ended so far
-	buffer  bytes.Buffer // written but not flushed
+	blocks  int // begun and ended so far
 }
 
 func (x *exchange) run() {
+	x.CRLF, x.NoSpace = x.reply.CRLF, x.reply.NoSpace
 	ended := false
 	defer func() {
-		aborted := x.r.Context().Err() != nil && !ended
+		aborted := x.R.Context().Err() != nil && !ended
 		x.change(func(call *Call) { call.Ended, call.Aborted = true, aborted })
 	}()
-	if !x.pause(x.reply.Delay) {
+	if !x.Pause(x.reply.Delay) {
 		return
 	}
-	if x.reply.After == BeforeHeader && x.reply.Fault != FaultNone {
+	if x.reply.After == fakemodel.BeforeHeader && x.reply.Fault != fakemodel.FaultNone {
 		x.fail()
 		return
 	}
@@ -58,9 +57,9 @@ func (x *exchange) answer() bool {
 
 // scripted sends status, header and body as they stand.
 func (x *exchange) scripted() {
-	maps.Copy(x.w.Header(), x.reply.Header)
-	x.w.WriteHeader(x.reply.Status)
-	_, _ = x.w.Write([]byte(x.reply.Body))
+	maps.Copy(x.W.Header(), x.reply.Header)
+	x.W.WriteHeader(x.reply.Status)
+	_, _ = x.W.Write([]byte(x.reply.Body))
 }
 
 // whole is an answer that is not streamed.
@@ -72,7 +71,7 @@ func (x *exchange) whole() {
 	for _, call := range x.reply.ToolCalls {
 		content = append(content, map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name, "input": json.RawMessage(call.Input)})
 	}
-	writeJSON(x.w, http.StatusOK, x.message(content, x.reply.stop(), x.reply.usage(x.request)))
+	fakemodel.WriteJSON(x.W, http.StatusOK, x.message(content, x.reply.stop(), x.reply.usage(x.request)))
 }
 
 func (x *exchange) message(content []any, stop string, usage Usage) map[string]any {
@@ -89,7 +88,7 @@ func (x *exchange) message(content []any, stop string, usage Usage) map[string]a
 // stream sends the blocks as events. Without pauses and faults everything goes
 // out in one write.
 func (x *exchange) stream() bool {
-	x.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	x.W.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	usage := x.reply.usage(x.request)
 	usage.Output = 1
 	x.event("message_start", map[string]any{"message": x.message(nil, "", usage)})
@@ -117,29 +116,29 @@ func (x *exchange) stream() bool {
 		x.event("message_stop", map[string]any{})
 	}
 	if x.reply.OpenEnd {
-		x.buffer.Truncate(len(bytes.TrimRight(x.buffer.Bytes(), "\r\n")))
+		x.TrimEnd()
 	}
-	return x.flush()
+	return x.Flush()
 }
 
 // text sends the block of text, if there is one, and lets the fault happen.
 // It reports whether the stream goes on.
 func (x *exchange) text() bool {
-	if len(x.reply.Pieces) == 0 && x.reply.Fault == FaultNone {
+	if len(x.reply.Pieces) == 0 && x.reply.Fault == fakemodel.FaultNone {
 		return true
 	}
 	x.event("content_block_start", map[string]any{"index": x.blocks, "content_block": map[string]any{"type": "text", "text": ""}})
 	for i, piece := range x.reply.Pieces {
-		if x.reply.Fault != FaultNone && x.reply.After == i {
+		if x.reply.Fault != fakemodel.FaultNone && x.reply.After == i {
 			x.fail()
 			return false
 		}
 		x.event("content_block_delta", map[string]any{"index": x.blocks, "delta": map[string]any{"type": "text_delta", "text": piece}})
-		if x.reply.Between > 0 && (!x.flush() || !x.pause(x.reply.Between)) {
+		if x.reply.Between > 0 && (!x.Flush() || !x.Pause(x.reply.Between)) {
 			return false
 		}
 	}
-	if x.reply.Fault != FaultNone {
+	if x.reply.Fault != fakemodel.FaultNone {
 		x.fail()
 		return false
 	}
@@ -160,55 +159,20 @@ func (x *exchange) block(start map[string]any, deltas ...map[string]any) {
 
 // fail lets the fault happen. What was written before reaches the client first.
 func (x *exchange) fail() {
-	if x.reply.After != BeforeHeader {
-		x.flush()
+	if x.reply.After != fakemodel.BeforeHeader {
+		x.Flush()
 	}
-	switch x.reply.Fault {
-	case FaultHang:
-		x.hang()
-	case FaultBreak:
-		panic(http.ErrAbortHandler)
-	case FaultError:
-		x.event("error", map[string]any{"error": map[string]string{"type": "overloaded_error", "message": "Overloaded"}})
-		x.flush()
-		x.hang()
-	case FaultGarbage:
-		x.line("event: content_block_delta")
-		x.data([]byte(`{"type": "content_bl`))
-		x.flush()
-	case FaultKeepAlive:
-		for x.pause(max(x.reply.Between, time.Millisecond)) {
+	x.Fail(x.reply.Fault, x.reply.Between, func(fault fakemodel.Fault) {
+		switch fault {
+		case fakemodel.FaultError:
+			x.event("error", map[string]any{"error": map[string]string{"type": "overloaded_error", "message": "Overloaded"}})
+		case fakemodel.FaultGarbage:
+			x.Line("event: content_block_delta")
+			x.Data([]byte(`{"type": "content_bl`))
+		default:
 			x.event("ping", map[string]any{})
-			x.flush()
 		}
-	case FaultCut, FaultNone:
-	}
-}
-
-// hang waits until the client goes away. The end of the server breaks the connection.
-func (x *exchange) hang() {
-	select {
-	case <-x.r.Context().Done():
-	case <-x.server.stop.Done():
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// pause waits; false: the client has gone. The end of the server breaks the connection.
-func (x *exchange) pause(wait time.Duration) bool {
-	if wait <= 0 {
-		return true
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-x.r.Context().Done():
-		return false
-	case <-x.server.stop.Done():
-		panic(http.ErrAbortHandler)
-	}
+	})
 }
 
 // event sends one event and, if the reply is of that kind, others before it
@@ -217,7 +181,7 @@ func (x *exchange) event(kind string, payload map[string]any) {
 	if x.reply.Pings {
 		x.emit("ping", map[string]any{})
 		x.emit("something_new", map[string]any{"index": 99})
-		x.line(": a comment")
+		x.Line(": a comment")
 	}
 	x.emit(kind, payload)
 }
@@ -226,33 +190,6 @@ func (x *exchange) event(kind string, payload map[string]any) {
 func (x *exchange) emit(kind string, payload map[string]any) {
 	payload["type"] = kind
 	encoded, _ := json.Marshal(payload)
-	x.line("event: " + kind)
-	x.data(encoded)
-}
-
-func (x *exchange) data(payload []byte) {
-	x.buffer.WriteString("data:")
-	if !x.reply.NoSpace {
-		x.buffer.WriteByte(' ')
-	}
-	x.line(string(payload))
-	x.line("")
-}
-
-func (x *exchange) line(text string) {
-	x.buffer.WriteString(text)
-	if x.reply.CRLF {
-		x.buffer.WriteByte('\r')
-	}
-	x.buffer.WriteByte('\n')
-}
-
-// flush sends what is buffered; false: the client has gone.
-func (x *exchange) flush() bool {
-	_, err := x.w.Write(x.buffer.Bytes())
-	x.buffer.Reset()
-	if err != nil {
-		return false
-	}
-	return http.NewResponseController(x.w).Flush() == nil
+	x.Line("event: " + kind)
+	x.Data(encoded)
 }

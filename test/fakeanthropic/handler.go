@@ -1,16 +1,16 @@
 package fakeanthropic
 
 import (
-	"bytes"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+
+	"parley/test/fakemodel"
 )
 
 const (
@@ -30,10 +30,6 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc(modelsPath+"/{id}", s.models)
 	mux.HandleFunc("/", s.unknown)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.begin() {
-			panic(http.ErrAbortHandler)
-		}
-		defer s.active.Done()
 		w.Header().Set("Request-Id", requestID)
 		mux.ServeHTTP(w, r)
 	})
@@ -65,15 +61,15 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 	case id != "" && !slices.Contains(s.config.Models, id):
 		s.refuse(w, call, &problem{http.StatusNotFound, "not_found_error", "model: " + id})
 	case id != "":
-		s.log.add(call)
-		writeJSON(w, http.StatusOK, describe(id))
+		s.Add(call)
+		fakemodel.WriteJSON(w, http.StatusOK, describe(id))
 	default:
-		s.log.add(call)
+		s.Add(call)
 		list := []model{}
 		for _, id := range s.config.Models {
 			list = append(list, describe(id))
 		}
-		writeJSON(w, http.StatusOK, map[string]any{"data": list, "has_more": false, "first_id": list[0].ID, "last_id": list[len(list)-1].ID})
+		fakemodel.WriteJSON(w, http.StatusOK, map[string]any{"data": list, "has_more": false, "first_id": list[0].ID, "last_id": list[len(list)-1].ID})
 	}
 }
 
@@ -90,8 +86,8 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, call, p)
 		return
 	}
-	change := s.log.add(call)
-	out := exchange{server: s, w: w, r: r, request: call.Request, reply: s.nextReply(call.Request), change: change}
+	change := s.Add(call)
+	out := exchange{Answer: s.Answer(w, r), request: call.Request, reply: s.NextReply(call.Request), change: change}
 	out.run()
 }
 
@@ -119,29 +115,23 @@ func (s *Server) authorize(r *http.Request, method string) *problem {
 
 // readRequest reads one JSON object and nothing after it.
 func readRequest(w http.ResponseWriter, r *http.Request) (Request, string, *problem) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return Request{}, "", invalid("content-type: expected application/json")
+	request, raw, err := fakemodel.ReadRequest[Request](w, r, requestMax)
+	switch {
+	case err == nil:
+		return request, raw, nil
+	case errors.Is(err, fakemodel.ErrContentType):
+		return request, raw, invalid("content-type: %v", err)
+	case errors.Is(err, fakemodel.ErrTooLarge):
+		return request, raw, &problem{http.StatusRequestEntityTooLarge, "request_too_large", "Request exceeds the maximum size"}
+	case errors.Is(err, fakemodel.ErrTrailing):
+		return request, raw, invalid("The request body is not valid JSON: %v", err)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestMax))
-	if err != nil {
-		return Request{}, "", &problem{http.StatusRequestEntityTooLarge, "request_too_large", "Request exceeds the maximum size"}
-	}
-	raw := string(body[:min(len(body), rawMax)])
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	var request Request
-	if err := decoder.Decode(&request); err != nil {
-		return Request{}, raw, invalid("%s: Extra inputs are not permitted, or not what is expected", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Request{}, raw, invalid("The request body is not valid JSON: something follows it")
-	}
-	return request, raw, nil
+	return request, raw, invalid("%s: Extra inputs are not permitted, or not what is expected", strings.TrimPrefix(err.Error(), "json: "))
 }
 
 func (s *Server) refuse(w http.ResponseWriter, call Call, p *problem) {
 	call.Status, call.Refused, call.Ended = p.status, p.message, true
-	s.log.add(call)
+	s.Add(call)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.status)
 	_, _ = io.WriteString(w, errorBody(*p))
@@ -153,10 +143,4 @@ func errorBody(p problem) string {
 		"error": map[string]string{"type": p.kind, "message": p.message},
 	})
 	return string(encoded)
-}
-
-func writeJSON(w http.ResponseWriter, status int, value any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value)
 }

@@ -5,24 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"parley/test/fakemodel"
 )
-
-// Fault is what goes wrong with a reply.
-type Fault string
-
-// Faults. After counts the pieces that are sent before one.
-const (
-	FaultNone      Fault = ""
-	FaultHang      Fault = "hang"       // silence until the client goes away; with After < 0 not even a header is sent
-	FaultBreak     Fault = "break"      // the connection breaks
-	FaultCut       Fault = "cut"        // the body ends in good order, but too early
-	FaultError     Fault = "error"      // an overloaded_error event, after which the connection stays open
-	FaultKeepAlive Fault = "keep_alive" // ping events for ever, one per Between
-	FaultGarbage   Fault = "garbage"    // an event that is not JSON
-)
-
-// BeforeHeader is the Reply.After that makes the fault come before the first byte.
-const BeforeHeader = -1
 
 // Usage is what a call cost, in tokens.
 type Usage struct {
@@ -42,7 +27,7 @@ type Reply struct {
 	Delay      time.Duration // before the first byte
 	Between    time.Duration // between two pieces
 
-	Fault Fault
+	Fault fakemodel.Fault
 	After int // pieces sent before the fault
 
 	// Status, unless 0 or 200, makes the reply an error with these headers and
@@ -65,17 +50,7 @@ type ToolCall struct {
 }
 
 // Text is an answer, a few words to the piece. Joined, the pieces are text.
-func Text(text string) Reply {
-	const words = 3
-	var pieces []string
-	fields := strings.SplitAfter(text, " ")
-	for len(fields) > 0 {
-		n := min(words, len(fields))
-		pieces = append(pieces, strings.Join(fields[:n], ""))
-		fields = fields[n:]
-	}
-	return Reply{Pieces: pieces}
-}
+func Text(text string) Reply { return Reply{Pieces: fakemodel.Pieces(text)} }
 
 // Empty is a good answer that says nothing.
 func Empty() Reply { return Reply{} }
@@ -84,13 +59,13 @@ func Empty() Reply { return Reply{} }
 func Calls(calls ...ToolCall) Reply { return Reply{ToolCalls: calls} }
 
 // Hang never sends a byte.
-func Hang() Reply { return Reply{Fault: FaultHang, After: BeforeHeader} }
+func Hang() Reply { return Reply{Fault: fakemodel.FaultHang, After: fakemodel.BeforeHeader} }
 
 // Drop breaks the connection before the first byte.
-func Drop() Reply { return Reply{Fault: FaultBreak, After: BeforeHeader} }
+func Drop() Reply { return Reply{Fault: fakemodel.FaultBreak, After: fakemodel.BeforeHeader} }
 
 // Faulty is Text that fails after so many pieces.
-func Faulty(text string, fault Fault, after int) Reply {
+func Faulty(text string, fault fakemodel.Fault, after int) Reply {
 	reply := Text(text)
 	reply.Fault, reply.After = fault, after
 	return reply
@@ -115,7 +90,7 @@ func RateLimited(seconds int) Reply {
 // HTML is a page, as proxies send it.
 func HTML(status int, title string) Reply {
 	return Reply{Status: status, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
-		Body: "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body><h1>" + title + "</h1></body></html>\n"}
+		Body: fakemodel.Page(title)}
 }
 
 // Raw is a 200 with this body, sent as an event stream.

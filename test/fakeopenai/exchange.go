@@ -1,11 +1,11 @@
 package fakeopenai
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
-	"time"
+
+	"parley/test/fakemodel"
 )
 
 // created is the time of every answer: replies are deterministic.
@@ -15,25 +15,24 @@ const completionID = "chatcmpl-fake"
 
 // exchange is the answering of one valid chat request.
 type exchange struct {
-	server  *Server
-	w       http.ResponseWriter
-	r       *http.Request
+	*fakemodel.Answer
+
 	request Request
 	reply   Reply
 	change  func(func(*Call))
-	buffer  bytes.Buffer // written but not flushed
 }
 
 func (x *exchange) run() {
+	x.CRLF, x.NoSpace = x.reply.CRLF, x.reply.NoSpace
 	ended := false
 	defer func() {
-		aborted := x.r.Context().Err() != nil && !ended
+		aborted := x.R.Context().Err() != nil && !ended
 		x.change(func(call *Call) { call.Ended, call.Aborted = true, aborted })
 	}()
-	if !x.held() || !x.pause(x.reply.Delay) {
+	if !x.Held(x.reply.Hold) || !x.Pause(x.reply.Delay) {
 		return
 	}
-	if x.reply.After == BeforeHeader && x.reply.Fault != FaultNone {
+	if x.reply.After == fakemodel.BeforeHeader && x.reply.Fault != fakemodel.FaultNone {
 		x.fail()
 		return
 	}
@@ -60,9 +59,9 @@ func (x *exchange) answer() bool {
 
 // scripted sends status, header and body as they stand.
 func (x *exchange) scripted() {
-	maps.Copy(x.w.Header(), x.reply.Header)
-	x.w.WriteHeader(x.reply.Status)
-	_, _ = x.w.Write([]byte(x.reply.Body))
+	maps.Copy(x.W.Header(), x.reply.Header)
+	x.W.WriteHeader(x.reply.Status)
+	_, _ = x.W.Write([]byte(x.reply.Body))
 }
 
 // whole is an answer that is not streamed.
@@ -71,7 +70,7 @@ func (x *exchange) whole() {
 	if len(x.reply.ToolCalls) > 0 {
 		message["tool_calls"] = x.reply.ToolCalls
 	}
-	writeJSON(x.w, http.StatusOK, map[string]any{
+	fakemodel.WriteJSON(x.W, http.StatusOK, map[string]any{
 		"id": completionID, "object": "chat.completion", "created": created, "model": x.request.Model,
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": x.reply.finish()}},
 		"usage":   x.reply.usage(x.request),
@@ -81,26 +80,26 @@ func (x *exchange) whole() {
 // stream sends the pieces as events. Without pauses and faults everything goes
 // out in one write.
 func (x *exchange) stream() bool {
-	x.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	x.W.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	if !x.reply.OmitRole {
 		x.event(chunkOf(x, map[string]any{"role": "assistant", "content": ""}, ""))
 	}
 	for i, piece := range x.reply.Pieces {
-		if x.reply.Fault != FaultNone && x.reply.After == i {
+		if x.reply.Fault != fakemodel.FaultNone && x.reply.After == i {
 			x.fail()
 			return false
 		}
 		x.event(chunkOf(x, map[string]any{"content": piece}, ""))
-		if x.reply.Between > 0 && (!x.flush() || !x.pause(x.reply.Between)) {
+		if x.reply.Between > 0 && (!x.Flush() || !x.Pause(x.reply.Between)) {
 			return false
 		}
 	}
-	if x.reply.Fault != FaultNone {
+	if x.reply.Fault != fakemodel.FaultNone {
 		x.fail()
 		return false
 	}
 	x.ending()
-	return x.flush()
+	return x.Flush()
 }
 
 // ending is all that follows the text.
@@ -116,7 +115,7 @@ func (x *exchange) ending() {
 		x.event(chunk{ID: completionID, Object: chunkObject, Created: created, Model: x.request.Model, Choices: []choice{}, Usage: &usage})
 	}
 	if !x.reply.OmitDone {
-		x.data([]byte("[DONE]"))
+		x.Data([]byte("[DONE]"))
 	}
 }
 
@@ -138,71 +137,20 @@ func (x *exchange) callPiece(piece map[string]any) {
 
 // fail lets the fault happen. What was written before reaches the client first.
 func (x *exchange) fail() {
-	if x.reply.After != BeforeHeader {
-		x.flush()
+	if x.reply.After != fakemodel.BeforeHeader {
+		x.Flush()
 	}
-	switch x.reply.Fault {
-	case FaultHang:
-		x.hang()
-	case FaultBreak:
-		panic(http.ErrAbortHandler)
-	case FaultError:
-		x.data([]byte(errorBody(problem{message: "The server had an error while processing your request.", kind: "server_error"})))
-		x.flush()
-		x.hang()
-	case FaultGarbage:
-		x.data([]byte(`{"choices": [`))
-		x.flush()
-	case FaultKeepAlive:
-		for x.pause(max(x.reply.Between, time.Millisecond)) {
-			x.line(": still here")
-			x.line("")
-			x.flush()
+	x.Fail(x.reply.Fault, x.reply.Between, func(fault fakemodel.Fault) {
+		switch fault {
+		case fakemodel.FaultError:
+			x.Data([]byte(errorBody(problem{message: "The server had an error while processing your request.", kind: "server_error"})))
+		case fakemodel.FaultGarbage:
+			x.Data([]byte(`{"choices": [`))
+		default:
+			x.Line(": still here")
+			x.Line("")
 		}
-	case FaultCut, FaultNone:
-	}
-}
-
-// hang waits until the client goes away. The end of the server breaks the connection.
-func (x *exchange) hang() {
-	select {
-	case <-x.r.Context().Done():
-	case <-x.server.stop.Done():
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// held waits until the reply may be sent; false: the client has gone. The end
-// of the server breaks the connection.
-func (x *exchange) held() bool {
-	if x.reply.Hold == nil {
-		return true
-	}
-	select {
-	case <-x.reply.Hold:
-		return true
-	case <-x.r.Context().Done():
-		return false
-	case <-x.server.stop.Done():
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// pause waits; false: the client has gone. The end of the server breaks the connection.
-func (x *exchange) pause(wait time.Duration) bool {
-	if wait <= 0 {
-		return true
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-x.r.Context().Done():
-		return false
-	case <-x.server.stop.Done():
-		panic(http.ErrAbortHandler)
-	}
+	})
 }
 
 const chunkObject = "chat.completion.chunk"
@@ -232,38 +180,11 @@ func chunkOf(x *exchange, delta map[string]any, finish string) chunk {
 
 func (x *exchange) event(c chunk) {
 	if x.reply.Comments {
-		x.line(": OPENROUTER PROCESSING")
-		x.line("")
-		x.line("event: message")
-		x.line("id: 1")
+		x.Line(": OPENROUTER PROCESSING")
+		x.Line("")
+		x.Line("event: message")
+		x.Line("id: 1")
 	}
 	encoded, _ := json.Marshal(c)
-	x.data(encoded)
-}
-
-func (x *exchange) data(payload []byte) {
-	x.buffer.WriteString("data:")
-	if !x.reply.NoSpace {
-		x.buffer.WriteByte(' ')
-	}
-	x.line(string(payload))
-	x.line("")
-}
-
-func (x *exchange) line(text string) {
-	x.buffer.WriteString(text)
-	if x.reply.CRLF {
-		x.buffer.WriteByte('\r')
-	}
-	x.buffer.WriteByte('\n')
-}
-
-// flush sends what is buffered; false: the client has gone.
-func (x *exchange) flush() bool {
-	_, err := x.w.Write(x.buffer.Bytes())
-	x.buffer.Reset()
-	if err != nil {
-		return false
-	}
-	return http.NewResponseController(x.w).Flush() == nil
+	x.Data(encoded)
 }

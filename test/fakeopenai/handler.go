@@ -1,14 +1,14 @@
 package fakeopenai
 
 import (
-	"bytes"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
+
+	"parley/test/fakemodel"
 )
 
 const (
@@ -23,13 +23,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc(chatPath, s.chat)
 	mux.HandleFunc(modelsPath, s.models)
 	mux.HandleFunc("/", s.unknown)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.begin() {
-			panic(http.ErrAbortHandler)
-		}
-		defer s.active.Done()
-		mux.ServeHTTP(w, r)
-	})
+	return mux
 }
 
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +41,7 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 		s.unknown(w, r)
 		return
 	}
-	s.log.add(call)
+	s.Add(call)
 	type model struct {
 		ID      string `json:"id"`
 		Object  string `json:"object"`
@@ -58,7 +52,7 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 	for _, id := range s.config.Models {
 		list = append(list, model{id, "model", created, "fake"})
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": list})
+	fakemodel.WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "data": list})
 }
 
 func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
@@ -74,8 +68,8 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, call, p)
 		return
 	}
-	change := s.log.add(call)
-	out := exchange{server: s, w: w, r: r, request: call.Request, reply: s.nextReply(call.Request), change: change}
+	change := s.Add(call)
+	out := exchange{Answer: s.Answer(w, r), request: call.Request, reply: s.NextReply(call.Request), change: change}
 	out.run()
 }
 
@@ -96,29 +90,21 @@ func (s *Server) authorize(r *http.Request, method string) *problem {
 
 // readRequest reads one JSON object and nothing after it.
 func readRequest(w http.ResponseWriter, r *http.Request) (Request, string, *problem) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return Request{}, "", &problem{http.StatusUnsupportedMediaType, "expected application/json", "invalid_request_error", "unsupported_content_type"}
+	request, raw, err := fakemodel.ReadRequest[Request](w, r, requestMax)
+	switch {
+	case err == nil:
+		return request, raw, nil
+	case errors.Is(err, fakemodel.ErrContentType):
+		return request, raw, &problem{http.StatusUnsupportedMediaType, err.Error(), "invalid_request_error", "unsupported_content_type"}
+	case errors.Is(err, fakemodel.ErrTooLarge):
+		return request, raw, &problem{http.StatusRequestEntityTooLarge, err.Error(), "invalid_request_error", "request_too_large"}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestMax))
-	if err != nil {
-		return Request{}, "", &problem{http.StatusRequestEntityTooLarge, err.Error(), "invalid_request_error", "request_too_large"}
-	}
-	raw := string(body[:min(len(body), rawMax)])
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	var request Request
-	if err := decoder.Decode(&request); err != nil {
-		return Request{}, raw, invalid("We could not parse the JSON body of your request: %v", err)
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Request{}, raw, invalid("We could not parse the JSON body of your request: something follows it")
-	}
-	return request, raw, nil
+	return request, raw, invalid("We could not parse the JSON body of your request: %v", err)
 }
 
 func (s *Server) refuse(w http.ResponseWriter, call Call, p *problem) {
 	call.Status, call.Refused, call.Ended = p.status, p.message, true
-	s.log.add(call)
+	s.Add(call)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.status)
 	_, _ = io.WriteString(w, errorBody(*p))
@@ -137,10 +123,4 @@ func errorBody(p problem) string {
 	}
 	encoded, _ := json.Marshal(map[string]inner{"error": e})
 	return string(encoded)
-}
-
-func writeJSON(w http.ResponseWriter, status int, value any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value)
 }

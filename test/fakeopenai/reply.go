@@ -5,24 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"parley/test/fakemodel"
 )
-
-// Fault is what goes wrong with a reply.
-type Fault string
-
-// Faults. After counts the pieces that are sent before one.
-const (
-	FaultNone      Fault = ""
-	FaultHang      Fault = "hang"       // silence until the client goes away; with After < 0 not even a header is sent
-	FaultBreak     Fault = "break"      // the connection breaks
-	FaultCut       Fault = "cut"        // the body ends in good order, but too early
-	FaultError     Fault = "error"      // an error event, after which the connection stays open
-	FaultKeepAlive Fault = "keep_alive" // comments for ever, one per Between
-	FaultGarbage   Fault = "garbage"    // an event that is not JSON
-)
-
-// BeforeHeader is the Reply.After that makes the fault come before the first byte.
-const BeforeHeader = -1
 
 // Usage is what a call cost, in tokens.
 type Usage struct {
@@ -41,7 +26,7 @@ type Reply struct {
 	Hold         <-chan struct{} // nothing is sent before it is closed; nil: at once
 	Between      time.Duration   // between two pieces
 
-	Fault Fault
+	Fault fakemodel.Fault
 	After int // pieces sent before the fault
 
 	// Status, unless 0 or 200, makes the reply an error with these headers and
@@ -61,17 +46,7 @@ type Reply struct {
 }
 
 // Text is an answer, a few words to the piece. Joined, the pieces are text.
-func Text(text string) Reply {
-	const words = 3
-	var pieces []string
-	fields := strings.SplitAfter(text, " ")
-	for len(fields) > 0 {
-		n := min(words, len(fields))
-		pieces = append(pieces, strings.Join(fields[:n], ""))
-		fields = fields[n:]
-	}
-	return Reply{Pieces: pieces}
-}
+func Text(text string) Reply { return Reply{Pieces: fakemodel.Pieces(text)} }
 
 // Empty is a good answer that says nothing.
 func Empty() Reply { return Reply{} }
@@ -85,13 +60,13 @@ func CallOf(id, name, arguments string) ToolCall {
 }
 
 // Hang never sends a byte.
-func Hang() Reply { return Reply{Fault: FaultHang, After: BeforeHeader} }
+func Hang() Reply { return Reply{Fault: fakemodel.FaultHang, After: fakemodel.BeforeHeader} }
 
 // Drop breaks the connection before the first byte.
-func Drop() Reply { return Reply{Fault: FaultBreak, After: BeforeHeader} }
+func Drop() Reply { return Reply{Fault: fakemodel.FaultBreak, After: fakemodel.BeforeHeader} }
 
 // Faulty is Text that fails after so many pieces.
-func Faulty(text string, fault Fault, after int) Reply {
+func Faulty(text string, fault fakemodel.Fault, after int) Reply {
 	reply := Text(text)
 	reply.Fault, reply.After = fault, after
 	return reply
@@ -118,7 +93,7 @@ func RateLimited(seconds int) Reply {
 // HTML is a page, as proxies send it.
 func HTML(status int, title string) Reply {
 	return Reply{Status: status, Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
-		Body: "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body><h1>" + title + "</h1></body></html>\n"}
+		Body: fakemodel.Page(title)}
 }
 
 // Raw is a 200 with this body, sent as an event stream.

@@ -1,13 +1,9 @@
 package fakeopenai
 
 import (
-	"context"
-	"fmt"
-	"net"
-	"net/http"
-	"sync"
 	"testing"
-	"time"
+
+	"parley/test/fakemodel"
 )
 
 // Defaults of a Config.
@@ -34,8 +30,6 @@ type Config struct {
 	LogMax int
 }
 
-const logMaxDefault = 10_000
-
 func (c Config) withDefaults() Config {
 	if c.Key == "" {
 		c.Key = KeyDefault
@@ -46,39 +40,30 @@ func (c Config) withDefaults() Config {
 	if c.Reply == nil {
 		c.Reply = func(request Request) Reply { return Text("You said: " + request.Last().Text()) }
 	}
-	if c.LogMax == 0 {
-		c.LogMax = logMaxDefault
-	}
 	return c
 }
 
+// Call is one HTTP request, as the log keeps it.
+type Call = fakemodel.Call[Request]
+
 // Server is one running fake.
 type Server struct {
-	config Config
-	http   *http.Server
-	url    string
-	served sync.WaitGroup // the accept loop
-	active sync.WaitGroup // handlers
-	stop   context.Context
-	cancel context.CancelFunc
-	log    callLog
+	*fakemodel.Server[Request, Reply]
 
-	mu     sync.Mutex
-	script []Reply
-	closed bool
+	config Config
 }
 
 // New starts a server on a free loopback port. The caller must Close it.
 func New(config Config) (*Server, error) {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	config = config.withDefaults()
+	base, err := fakemodel.Listen(fakemodel.Options[Request, Reply]{
+		Name: "fake openai", Path: chatPath, Key: config.Key, Reply: config.Reply, LogMax: config.LogMax,
+	})
 	if err != nil {
-		return nil, fmt.Errorf("fake openai: %w", err)
+		return nil, err
 	}
-	s := &Server{config: config.withDefaults(), url: "http://" + listener.Addr().String() + "/v1"}
-	s.stop, s.cancel = context.WithCancel(context.Background())
-	s.log.max = s.config.LogMax
-	s.http = &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
-	s.served.Go(func() { _ = s.http.Serve(listener) })
+	s := &Server{base, config}
+	s.Serve(s.routes())
 	return s, nil
 }
 
@@ -95,50 +80,4 @@ func Start(tb testing.TB, config Config) *Server {
 }
 
 // URL is the base URL, /v1 included, without a slash at the end.
-func (s *Server) URL() string { return s.url }
-
-// Key is the accepted key.
-func (s *Server) Key() string { return s.config.Key }
-
-// Close breaks every connection and returns when all goroutines are gone. It
-// can be called twice.
-func (s *Server) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.cancel()
-	_ = s.http.Close()
-	s.served.Wait()
-	s.active.Wait()
-}
-
-// Script queues replies: each valid chat request takes the next one; when
-// there is none left, Config.Reply answers.
-func (s *Server) Script(replies ...Reply) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.script = append(s.script, replies...)
-}
-
-// begin counts a handler in; false: the server is closed.
-func (s *Server) begin() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.active.Add(1)
-	return true
-}
-
-func (s *Server) nextReply(request Request) Reply {
-	s.mu.Lock()
-	if len(s.script) > 0 {
-		reply := s.script[0]
-		s.script = s.script[1:]
-		s.mu.Unlock()
-		return reply
-	}
-	s.mu.Unlock()
-	return s.config.Reply(request)
-}
+func (s *Server) URL() string { return s.Address() + "/v1" }

@@ -83,6 +83,9 @@ func parseText(r request) (string, []Entity, error) {
 		if text, entities, err = ParseHTML(text); err != nil {
 			return "", nil, err
 		}
+		if entities, err = bounded(entities); err != nil {
+			return "", nil, err
+		}
 	default:
 		return "", nil, badRequest("unsupported parse_mode")
 	}

@@ -39,10 +39,6 @@ func all(t *testing.T) []adapters.Adapter {
 	}
 }
 
-func titles() map[adapters.Platform]string {
-	return map[adapters.Platform]string{adapters.Telegram: "Telegram", adapters.Discord: "Discord", adapters.Slack: "Slack"}
-}
-
 // row is one line of the table.
 type row struct {
 	what string
@@ -55,18 +51,16 @@ func rows() []row {
 	}
 	return []row{
 		{"Longest message", func(_ adapters.Adapter, c adapters.Capabilities) string {
-			return fmt.Sprintf("%d %s", c.TextMax, map[adapters.LengthUnit]string{adapters.UTF16Units: "UTF-16 units", adapters.Runes: "characters"}[c.TextUnit])
+			return fmt.Sprintf("%d UTF-16 units", c.TextMax)
 		}},
 		{"Shows that it writes", func(a adapters.Adapter, c adapters.Capabilities) string {
 			_, typer := a.(adapters.Typer)
 			return yes(typer && c.TypingFor > 0)
 		}},
-		{"Commands are registered by the gateway", can(func(c adapters.Capabilities) bool { return c.NativeCommand })},
-		{"Threads or topics are conversations of their own", can(func(c adapters.Capabilities) bool { return c.Threads })},
-		{"Reactions are heard", can(func(c adapters.Capabilities) bool { return c.Reactions })},
-		{"Buttons", can(func(c adapters.Capabilities) bool { return c.Buttons })},
-		{"Edits its own messages", can(func(c adapters.Capabilities) bool { return c.Edit })},
-		{"Deletes its own messages", can(func(c adapters.Capabilities) bool { return c.Delete })},
+		{"Commands are registered by the gateway", func(a adapters.Adapter, _ adapters.Capabilities) string {
+			_, registrar := a.(adapters.CommandRegistrar)
+			return yes(registrar)
+		}},
 		{"A message sent twice shows once", can(func(c adapters.Capabilities) bool { return c.IdempotentKey })},
 		{"A message of unknown fate is looked up", can(func(c adapters.Capabilities) bool { return c.CanLookUp })},
 		{"`gateway doctor` finds what makes it deaf", func(a adapters.Adapter, _ adapters.Capabilities) string {
@@ -89,7 +83,7 @@ func table(t *testing.T) string {
 	head, rule := "| |", "|---|"
 	every := all(t)
 	for _, adapter := range every {
-		head += " " + titles()[adapter.Capabilities().Platform] + " |"
+		head += " " + adapter.Capabilities().Platform.Traits().Title + " |"
 		rule += "---|"
 	}
 	out.WriteString(head + "\n" + rule + "\n")

@@ -18,6 +18,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"parley/test/freeze"
 )
 
 // Times a server gets.
@@ -285,16 +287,16 @@ func (s *Server) Stop() { s.end(syscall.SIGTERM) }
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
 // Pause freezes the server: it keeps its connections and answers nothing.
-func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
+func (s *Server) Pause() { s.with(freeze.Stop) }
 
 // Resume lets a frozen server go on.
-func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
+func (s *Server) Resume() { s.with(freeze.Continue) }
 
-func (s *Server) signal(sig syscall.Signal) {
+func (s *Server) with(do func(*os.Process)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process != nil && s.process.Process != nil {
-		_ = s.process.Process.Signal(sig)
+		do(s.process.Process)
 	}
 }
 
@@ -309,7 +311,7 @@ func (s *Server) end(sig syscall.Signal) {
 		_ = s.guard.Wait()
 		s.guard = nil
 	}
-	_ = s.process.Process.Signal(syscall.SIGCONT)
+	freeze.Continue(s.process.Process)
 	_ = s.process.Process.Signal(sig)
 	select {
 	case <-s.exited:

@@ -10,13 +10,14 @@ const SILENCE_MAX = 45_000;     // ms without a byte before a stream counts as b
 const RETRY_MAX = 15_000;       // ms, longest wait between attempts
 const PAGE_OF_LOG = 60;         // entries per page of history
 const NEAR_END = 120;           // px from the end that still count as reading the end
+const TEXT_MAX = 65_536;        // bytes of one message
 
 const $ = (id) => document.getElementById(id);
 const view = {
   log: $("log"), scroll: $("scroll"), empty: $("empty"), typing: $("typing"), earlier: $("earlier"),
   banner: $("banner"), bannerText: $("banner-text"), link: $("link"), linkText: $("link-text"),
   form: $("composer"), text: $("text"), send: $("send"), stop: $("stop"), menu: $("menu"),
-  down: $("down"), spoken: $("spoken"),
+  down: $("down"), spoken: $("spoken"), tooLong: $("too-long"), ask: $("ask"),
 };
 const title = document.title;
 const state = {
@@ -25,13 +26,16 @@ const state = {
   last: 0,           // seq of the newest entry shown; where the stream continues
   before: 0,         // where older entries go on; 0: none
   running: false,
-  unsent: new Map(), // idempotency key → {key, text, node, seq, problem, busy}
+  unsent: new Map(), // idempotency key → {key, text, session, node, seq, problem, busy}
 };
 
 // ---- talking to the server ----
 
 class Problem extends Error {
-  constructor(status, detail) { super(detail); this.status = status; }
+  constructor(status, { detail, code, current } = {}) {
+    super(detail);
+    Object.assign(this, { status, code, current });
+  }
   // Nothing is known to be wrong with the request itself: it may be sent again.
   get temporary() { return this.status === 0 || this.status === 429 || this.status >= 500; }
 }
@@ -42,11 +46,11 @@ async function request(path, options = {}) {
     response = await fetch(path, { credentials: "same-origin", cache: "no-store", ...options });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(0, "The gateway cannot be reached.");
+    throw new Problem(0, { detail: "The gateway cannot be reached." });
   }
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
-  throw new Problem(response.status, problem.detail || `The gateway answered ${response.status}.`);
+  throw new Problem(response.status, { ...problem, detail: problem.detail || `The gateway answered ${response.status}.` });
 }
 
 // call repeats a request once when the sign-in was lost: on the gateway's own
@@ -63,13 +67,13 @@ async function call(path, options) {
 
 async function signInAgain() {
   const page = await fetch("/", { credentials: "same-origin", cache: "no-store" }).catch(() => null);
-  if (!page) throw new Problem(0, "The gateway cannot be reached.");
+  if (!page) throw new Problem(0, { detail: "The gateway cannot be reached." });
   if (page.ok) return;
   location.assign("/login");
   await new Promise(() => {}); // the page is being left
 }
 
-const at = (path) => `/v1/sessions/${encodeURIComponent(state.session)}/${path}`;
+const at = (path, session = state.session) => `/v1/sessions/${encodeURIComponent(session)}/${path}`;
 const json = async (path, options) => (await call(path, options)).json();
 
 // ---- the stream of events ----
@@ -81,7 +85,8 @@ async function follow() {
     let restarted = false;
     follow.restart = () => { restarted = true; stream.abort(); };
     try {
-      const response = await call(at("events?render=html"), {
+      // The place is this browser's own, whoever's conversation it shows.
+      const response = await call(at(`events?render=html&surface=${encodeURIComponent(state.me.surface)}`), {
         headers: { Accept: "text/event-stream", "Last-Event-ID": String(state.last) }, signal: stream.signal,
       });
       failures = 0;
@@ -113,7 +118,7 @@ async function* events(body, stream) {
     for (;;) {
       watchdog = setTimeout(() => stream.abort(), SILENCE_MAX);
       const { value, done } = await reader.read().catch((error) => {
-        throw error.name === "AbortError" ? error : new Problem(0, "The connection broke.");
+        throw error.name === "AbortError" ? error : new Problem(0, { detail: "The connection broke." });
       });
       clearTimeout(watchdog);
       if (done) return;
@@ -143,13 +148,14 @@ async function handle({ name, data }) {
   switch (name) {
     case "text_delta": return showDraft(data);
     case "status": return showStatus(data);
-    case "moved": return switchTo(data.session, true);
+    case "moved": return moveTo(data.session);
     case "gap": return data.reason === "ahead" ? switchTo(state.session, false) : dropCleared(data.cleared);
   }
   if (typeof data.seq !== "number") return;
   atEnd(() => {
     // The server counts the blocks of a draft by the same rule.
-    if (name === "message" || name === "tool_call" || data.type === "error") clearDraft();
+    if (data.type === "error") breakDraft(data.seq);
+    if (name === "message" || name === "tool_call") clearDraft();
     showEntry(data);
   });
   if (name === "message") speak(data);
@@ -196,16 +202,25 @@ function setLink(word) {
 
 // ---- which conversation ----
 
+// moveTo goes where this browser's place has gone, as after /new or /resume.
+async function moveTo(session) {
+  if (session && session !== state.session) await switchTo(session, true);
+}
+
 async function switchTo(session, news) {
   state.session = session;
   state.last = state.before = 0;
+  let told = null; // what the command that led here answered
   for (const item of [...view.log.children]) {
     if (item.matches(".pending")) continue;
-    if (news && item.matches(".note:last-of-type, .note:has(+ .pending)")) item.dataset.rank = 0.5; // the answer to /new
-    else item.remove();
+    if (news && item.matches(".note:last-of-type, .note:has(+ .pending)")) told = item;
+    item.remove();
   }
   await loadNewest();
+  if (state.session !== session) return; // it has moved on meanwhile
   if (news && !view.log.querySelector("[data-entry]")) divide("New conversation");
+  if (told) atEnd(() => place(told, state.last + 0.5));
+  refreshEmpty();
   follow.restart?.();
 }
 
@@ -303,9 +318,16 @@ function userItem(entry, message) {
     if (waiting.seq === entry.seq || (!waiting.seq && waiting.busy && waiting.text === message.text)) { forget(waiting); break; }
   }
   const elsewhere = message.surface && state.me && message.surface !== state.me.surface;
-  const from = elsewhere ? [element("p", { class: "from" }, message.sender?.name || message.sender?.id || message.surface)] : [];
+  const from = elsewhere ? [element("p", { class: "from" }, nameOf(message))] : [];
   return element("li", { class: "turn user" }, ...from,
     element("div", { class: "body" }, message.text ?? ""), element("div", { class: "meta" }, time(entry.timestamp)));
+}
+
+// nameOf says who wrote a message at another place. The owner at this machine
+// has no other name than that.
+function nameOf({ sender, surface }) {
+  if (sender?.name) return sender.name;
+  return /^(web|cli|api):owner$/.test(sender?.id ?? "") ? "You" : sender?.id || surface;
 }
 
 function answerItem(entry, message) {
@@ -326,7 +348,9 @@ function answerItem(entry, message) {
 function errorItem(payload) {
   if (!payload.cause) return element("li", { class: "turn aside" }, payload.text || "Nothing was answered.");
   const body = element("div", { class: "body" }, element("p", {}, payload.text || "Something went wrong."));
-  if (payload.cause) body.append(element("details", {}, element("summary", {}, "Cause"), element("pre", {}, payload.cause)));
+  const again = element("button", { type: "button", class: "again quiet" }, "Try again");
+  again.addEventListener("click", () => say("/retry"));
+  body.append(again, element("details", {}, element("summary", {}, "Cause"), element("pre", {}, payload.cause)));
   return element("li", { class: "turn error" }, body);
 }
 
@@ -444,6 +468,18 @@ function showDraft(delta) {
 
 function clearDraft() { $("draft")?.remove(); }
 
+// breakDraft keeps what people have read of an answer that broke off, before the
+// error that ended it.
+function breakDraft(seq) {
+  const item = $("draft");
+  if (!item?.querySelector(".block")) return clearDraft();
+  item.querySelector(".missing")?.remove();
+  item.removeAttribute("id");
+  item.className = "turn answer broken";
+  item.append(element("div", { class: "meta" }, element("span", {}, "broke off")));
+  place(item, seq - 0.5);
+}
+
 function showStatus({ status, cleared }) {
   dropCleared(cleared);
   state.running = status === "running";
@@ -478,8 +514,10 @@ view.down.addEventListener("click", () => { view.scroll.scrollTop = view.scroll.
 
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-function say(text, key = newKey()) {
-  const waiting = { key, text, node: null, seq: 0, problem: "", busy: false };
+// say sends a text to the conversation that is shown, or to the one it was
+// meant for before a reload.
+function say(text, key = newKey(), session = state.session) {
+  const waiting = { key, text, session, node: null, seq: 0, problem: "", busy: false };
   state.unsent.set(key, waiting);
   keep();
   waiting.node = place(element("li", { class: "turn user pending" }, element("div", { class: "body" }, text),
@@ -495,7 +533,7 @@ async function deliver(waiting) {
   waiting.busy = true;
   mark(waiting, "sending…");
   try {
-    const said = await json(at("messages?render=html"), {
+    const said = await json(at("messages?render=html", waiting.session), {
       method: "POST", body: JSON.stringify({ text: waiting.text, surface: state.me?.surface }),
       headers: { "Content-Type": "application/json", "Idempotency-Key": waiting.key },
     });
@@ -505,8 +543,20 @@ async function deliver(waiting) {
     if (!(error instanceof Problem)) throw error;
     if (error.temporary) return mark(waiting, `Not sent yet: ${error.message} It will be sent again.`, "Send now", () => deliver(waiting));
     waiting.problem = error.message;
+    if (error.code === "moved") return elsewhere(waiting, error.current);
     mark(waiting, `Not sent: ${error.message}`, "Edit", () => { view.text.value = waiting.text; forget(waiting); fit(); view.text.focus(); });
   }
+}
+
+// elsewhere shows where this browser's place has gone meanwhile. What was meant
+// for the conversation that was shown before is not sent to another unasked.
+async function elsewhere(waiting, current) {
+  await moveTo(current);
+  mark(waiting, "Not sent: another conversation is open here now.", "Send it here", () => {
+    Object.assign(waiting, { problem: "", session: state.session });
+    keep();
+    return deliver(waiting);
+  });
 }
 
 async function sent(waiting, said) {
@@ -521,7 +571,7 @@ async function sent(waiting, said) {
     waiting.node.classList.remove("pending");
   }
   keep();
-  if (said.session && said.seq && said.session !== state.session) await switchTo(said.session, true);
+  await moveTo(said.moved_to || (said.seq ? said.session : ""));
 }
 
 function mark(waiting, text, action, act) {
@@ -540,15 +590,16 @@ function forget(waiting) {
   keep();
 }
 
-function resend() {
+// resend keeps the order in which it was said.
+async function resend() {
   for (const waiting of [...state.unsent.values()]) {
-    if (!waiting.seq && !waiting.problem) deliver(waiting);
+    if (!waiting.seq && !waiting.problem) await deliver(waiting);
   }
 }
 
 // keep remembers, for this tab, what a reload must not lose.
 function keep() {
-  const unsent = [...state.unsent.values()].filter((w) => !w.seq).map(({ key, text }) => ({ key, text }));
+  const unsent = [...state.unsent.values()].filter((w) => !w.seq).map(({ key, text, session }) => ({ key, text, session }));
   try {
     sessionStorage.setItem("parley.unsent", JSON.stringify(unsent));
     sessionStorage.setItem("parley.draft", view.text.value);
@@ -559,20 +610,39 @@ function restore() {
   try {
     view.text.value = sessionStorage.getItem("parley.draft") ?? "";
     const unsent = JSON.parse(sessionStorage.getItem("parley.unsent") ?? "[]");
-    for (const { key, text } of unsent) say(text, key);
+    for (const { key, text, session } of unsent) say(text, key, session);
   } catch { /* as above */ }
   fit();
 }
 
-view.form.addEventListener("submit", (event) => {
+view.form.addEventListener("submit", async (event) => {
   event.preventDefault();
   const text = view.text.value.trim();
-  if (!text) return;
+  if (!text || tooLong() || (/^\/clear(\s|$)/i.test(text) && !(await sure()))) return;
   view.text.value = "";
   fit();
   closeMenu();
   say(text);
 });
+
+// sure asks before what is said here is erased.
+function sure() {
+  view.ask.returnValue = "";
+  view.ask.showModal();
+  return new Promise((resolve) => view.ask.addEventListener("close", () => {
+    view.text.focus();
+    resolve(view.ask.returnValue === "yes");
+  }, { once: true }));
+}
+
+// tooLong says that the text is longer than one message may be.
+function tooLong() {
+  const text = view.text.value.trim();
+  const bytes = text.length * 3 > TEXT_MAX ? new TextEncoder().encode(text).length : 0;
+  view.tooLong.hidden = bytes <= TEXT_MAX;
+  view.tooLong.textContent = view.tooLong.hidden ? "" : `Too long for one message: ${bytes.toLocaleString("en")} of ${TEXT_MAX.toLocaleString("en")} bytes. Shorten it, or send it in parts.`;
+  return !view.tooLong.hidden;
+}
 
 $("fresh").addEventListener("click", () => { say("/new"); view.text.focus(); });
 for (const idea of document.querySelectorAll(".idea")) {
@@ -599,7 +669,7 @@ function fit() {
   view.text.style.height = `${view.text.scrollHeight}px`;
 }
 
-view.text.addEventListener("input", () => { fit(); keep(); offerCommands(); });
+view.text.addEventListener("input", () => { fit(); keep(); tooLong(); offerCommands(); });
 view.text.addEventListener("blur", () => closeMenu());
 const held = { enter: false, shift: false };
 view.text.addEventListener("keydown", (event) => {
@@ -685,7 +755,7 @@ async function begin() {
     try {
       state.me = await json("/v1/me");
       state.session = state.me.session;
-      if (!state.session) throw new Problem(400, "This browser keeps no cookies for this page. Allow them, and load the page again.");
+      if (!state.session) throw new Problem(400, { detail: "This browser keeps no cookies for this page. Allow them, and load the page again." });
       if (state.me.newest > 0) await loadNewest();
       refreshEmpty();
       break;

@@ -16,6 +16,7 @@ import (
 
 	"parley/adapters"
 	"parley/api"
+	"parley/conversations"
 	"parley/internal/secret"
 	"parley/sessions"
 )
@@ -68,6 +69,8 @@ type RefusedError struct {
 	State         sessions.State  `json:"state"`
 	SessionStatus sessions.Status `json:"session_status"`
 	Attempted     string          `json:"attempted"`
+
+	Current string `json:"current"` // of the code moved: the session that the place has now
 }
 
 // Error is the gateway's own sentence.
@@ -91,8 +94,13 @@ func (r *RefusedError) Is(target error) bool {
 	return false
 }
 
-// As makes a refusal of the code state a sessions.StateError.
+// As makes a refusal of the code state a sessions.StateError, and every other
+// one what the gateway's own verb gave.
 func (r *RefusedError) As(target any) bool {
+	if refusal, ok := target.(**conversations.Refusal); ok && r.Code != "state" && (r.Status < http.StatusInternalServerError || r.Code == string(conversations.NoNotes)) {
+		*refusal = &conversations.Refusal{Code: conversations.Code(r.Code), Detail: r.Detail, Current: r.Current}
+		return true
+	}
 	state, ok := target.(**sessions.StateError)
 	if ok = ok && r.Code == "state"; ok {
 		*state = &sessions.StateError{Session: r.Session, State: r.State, Status: r.SessionStatus, Attempted: r.Attempted}
@@ -114,6 +122,7 @@ type Sender struct {
 // Said is what became of a message.
 type Said struct {
 	Session string `json:"session"`
+	MovedTo string `json:"moved_to,omitempty"` // the session that the place has now, if a command changed that
 	Seq     int64  `json:"seq"`
 	Reason  string `json:"reason"`
 	Turn    bool   `json:"turn"`            // an answer will be written to the log
@@ -192,6 +201,15 @@ func (c *Client) successor(ctx context.Context, session string, seq int64) (stri
 		err = errors.New("the event stream ended")
 	}
 	return "", fmt.Errorf("cannot find the present conversation of %s: %w", session, err)
+}
+
+// MovedTo is the session that the place has now, of a refusal because it has
+// left the one that was meant; empty: err is none.
+func MovedTo(err error) string {
+	if refusal, ok := errors.AsType[*RefusedError](err); ok && refusal.Code == "moved" {
+		return refusal.Current
+	}
+	return ""
 }
 
 func isNotFound(err error) bool {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"parley/internal/pause"
 )
 
 // How long after a lost connection it is tried again: the first time, and at
@@ -48,7 +50,7 @@ func (c *Client) Follow(ctx context.Context, session string, after int64, emit f
 		case !emit(Event{Kind: KindLost, Session: session, Err: err}):
 			return nil
 		}
-		if !pause(ctx, wait) {
+		if !pause.For(ctx, wait) {
 			return context.Cause(ctx)
 		}
 		wait = min(2*wait, retryMax)
@@ -58,16 +60,4 @@ func (c *Client) Follow(ctx context.Context, session string, after int64, emit f
 func forGood(err error) bool {
 	refusal, ok := errors.AsType[*RefusedError](err)
 	return ok && !refusal.temporary()
-}
-
-// pause waits; false: ctx ended first.
-func pause(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"parley/sessions"
+	"parley/sessions/view"
 )
 
 // transcriptType is the media type of a transcript.
@@ -63,15 +64,15 @@ func (c *Client) Session(ctx context.Context, id string) (Session, error) {
 }
 
 // Tree reads the newest part of a session's tree.
-func (c *Client) Tree(ctx context.Context, id string, limit int) (sessions.Tree, error) {
-	var tree sessions.Tree
+func (c *Client) Tree(ctx context.Context, id string, limit int) (view.Tree, error) {
+	var tree view.Tree
 	return tree, c.call(ctx, http.MethodGet, sessionPath(id, "/tree?limit="+strconv.Itoa(limit)), "", nil, &tree)
 }
 
 // Feed reads what people watch of the newest entries, at most limit of them.
-func (c *Client) Feed(ctx context.Context, id string, limit int) ([]sessions.FeedItem, error) {
+func (c *Client) Feed(ctx context.Context, id string, limit int) ([]view.FeedItem, error) {
 	var answer struct {
-		Items []sessions.FeedItem `json:"items"`
+		Items []view.FeedItem `json:"items"`
 	}
 	err := c.call(ctx, http.MethodGet, sessionPath(id, "/feed?before=0&limit="+strconv.Itoa(limit)), "", nil, &answer)
 	return answer.Items, err

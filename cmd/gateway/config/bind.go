@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -46,7 +47,7 @@ func (b *binder) bind(node ast.Node, target reflect.Value, path string) {
 	}
 	_, isText := reflect.TypeAssert[encoding.TextUnmarshaler](target.Addr())
 	switch {
-	case isText || target.Kind() == reflect.String || target.Kind() == reflect.Bool:
+	case isText || target.Kind() == reflect.String || target.Kind() == reflect.Bool || target.Kind() == reflect.Int:
 		b.bindScalar(node, target, path)
 	case target.Kind() == reflect.Struct:
 		b.bindMapping(node, target, path)
@@ -108,8 +109,16 @@ func setScalar(target reflect.Value, text string) error {
 	if unmarshaler, ok := reflect.TypeAssert[encoding.TextUnmarshaler](target.Addr()); ok {
 		return unmarshaler.UnmarshalText([]byte(text))
 	}
-	if target.Kind() == reflect.String {
+	switch target.Kind() {
+	case reflect.String:
 		target.SetString(strings.TrimSpace(text))
+		return nil
+	case reflect.Int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return errors.New("must be a whole number")
+		}
+		target.SetInt(int64(n))
 		return nil
 	}
 	switch text {

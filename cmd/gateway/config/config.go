@@ -9,12 +9,17 @@ import (
 // default, which [Config.WithDefaults] fills in. The json names are the keys of
 // the file as well.
 type Config struct {
+	Name        string              `json:"name,omitempty" jsonschema:"What the bot is called. It is told so to the model; platforms go on showing their own name for it."`
+	Persona     string              `json:"persona,omitempty" jsonschema:"Who the bot is and how it behaves, in plain words for the model. Default: a helpful, brief assistant."`
+	PersonaFile string              `json:"persona_file,omitempty" jsonschema:"A text or Markdown file with the persona, read at the start, in the place of persona."`
+	Timezone    string              `json:"timezone,omitempty" jsonschema:"The gateway's own time zone, as in Europe/Berlin: of schedules that name none, and of the time that the model is told. Default: the server's (TZ)."`
 	Data        string              `json:"data,omitempty" jsonschema:"Folder for everything the gateway keeps on disk. Variable: GATEWAY_DATA."`
 	Store       Store               `json:"store,omitzero" jsonschema:"Where conversations are kept."`
 	Owners      []adapters.Identity `json:"owners,omitempty" jsonschema:"Who may do everything: platform identities such as telegram:12345, as /whoami prints them. Variable: GATEWAY_OWNERS, separated by commas."`
 	Members     []adapters.Identity `json:"members,omitempty" jsonschema:"Who may talk to the bot besides the owners: platform identities."`
 	Blocked     []adapters.Identity `json:"blocked,omitempty" jsonschema:"Who is never answered: platform identities."`
 	Access      Access              `json:"access,omitzero" jsonschema:"Who may talk to the bot at all."`
+	Limits      Limits              `json:"limits,omitzero" jsonschema:"How the turns of this gateway are shared out: what is above a limit waits and is not lost. Owners have none. With several replicas each has its own."`
 	Groups      Groups              `json:"groups,omitzero" jsonschema:"Manners in groups."`
 	Sessions    Sessions            `json:"sessions,omitzero" jsonschema:"How conversations are kept and joined."`
 	Checkpoints Checkpoints         `json:"checkpoints,omitzero" jsonschema:"When the model brings a conversation's description and working memory up to date without being asked. /checkpoint always does."`
@@ -105,7 +110,7 @@ type Model struct {
 	Provider Provider      `json:"provider,omitempty" jsonschema:"openai (any compatible server), anthropic or demo (offline). Default: the one whose variables are set (openai where both are); openai where the file sets a key, address or name; demo otherwise."`
 	BaseURL  URL           `json:"base_url,omitempty" jsonschema:"Address of the API, up to and without /chat/completions (openai) or /v1/messages (anthropic). Variables: OPENAI_BASE_URL, ANTHROPIC_BASE_URL."`
 	APIKey   secret.String `json:"api_key,omitzero" jsonschema:"Key of the API. Variables: OPENAI_API_KEY, ANTHROPIC_API_KEY, each only used with the address it belongs to."`
-	Name     string        `json:"name,omitempty" jsonschema:"The provider's name of the model. Default: gpt-4.1-mini (openai) or claude-haiku-5-5 (anthropic). Variables: OPENAI_MODEL, ANTHROPIC_MODEL."`
+	Name     string        `json:"name,omitempty" jsonschema:"The provider's name of the model. Default: gpt-6-luna (openai) or claude-haiku-5-5 (anthropic). Variables: OPENAI_MODEL, ANTHROPIC_MODEL."`
 }
 
 // IsZero reports whether nothing is set.
@@ -113,44 +118,12 @@ func (m Model) IsZero() bool {
 	return m.Provider == "" && m.BaseURL == "" && m.APIKey.IsZero() && m.Name == ""
 }
 
-// TelegramMode says how updates are received.
-type TelegramMode string
-
-// TelegramPolling asks Telegram for updates; it needs no public address.
-const TelegramPolling TelegramMode = "polling"
-
-// Telegram is the Telegram bot.
-type Telegram struct {
-	Token  secret.String `json:"token,omitzero" jsonschema:"The bot's token from @BotFather. Variable: TELEGRAM_BOT_TOKEN."`
-	APIURL URL           `json:"api_url,omitempty" jsonschema:"Address of a self-hosted Bot API server. Variable: TELEGRAM_API_URL."`
-	Mode   TelegramMode  `json:"mode,omitempty" jsonschema:"How updates are received: polling."`
-}
-
-// Discord is the Discord bot.
-type Discord struct {
-	Token  secret.String `json:"token,omitzero" jsonschema:"The bot's token from the developer portal (Bot, Reset Token). Variable: DISCORD_BOT_TOKEN."`
-	APIURL URL           `json:"api_url,omitempty" jsonschema:"Address of the API, version included; its answer names the socket. Variable: DISCORD_API_URL."`
-}
-
-// Slack is the Slack app. It hears over a socket (AppToken), over signed HTTP
-// requests to /slack/events (SigningSecret), or both.
-type Slack struct {
-	BotToken      secret.String `json:"bot_token,omitzero" jsonschema:"Bot User OAuth Token (xoxb-…) from OAuth & Permissions. Variable: SLACK_BOT_TOKEN."`
-	AppToken      secret.String `json:"app_token,omitzero" jsonschema:"App-level token (xapp-…) with connections:write, for Socket Mode: no public address is needed. Variable: SLACK_APP_TOKEN."`
-	SigningSecret secret.String `json:"signing_secret,omitzero" jsonschema:"Signing secret from Basic Information, for events over HTTP at /slack/events. Variable: SLACK_SIGNING_SECRET."`
-	APIURL        URL           `json:"api_url,omitempty" jsonschema:"Address of the Web API; its answer names the socket. Variable: SLACK_API_URL."`
-}
-
-// On reports whether anything is set that asks for Slack.
-func (s Slack) On() bool {
-	return !s.BotToken.IsZero() || !s.AppToken.IsZero() || !s.SigningSecret.IsZero()
-}
-
 // HTTP is the API and the chat page.
 type HTTP struct {
 	Listen string        `json:"listen,omitempty" jsonschema:"HOST:PORT to listen on. An address others can reach needs a token. Variable: GATEWAY_LISTEN."`
 	Token  secret.String `json:"token,omitzero" jsonschema:"Bearer token of the API. Without it one is drawn and kept in the data folder. Variable: GATEWAY_TOKEN."`
 	Hosts  []string      `json:"hosts,omitempty" jsonschema:"Names, without port, by which the gateway may be called, besides those of this machine. Without any, every name is accepted once a token is set, and only this machine's names otherwise."`
+	Open   bool          `json:"open,omitempty" jsonschema:"Opening the page on this machine is enough to be the owner, and metrics need no token there. Only without a token and on loopback; a program there that forwards from elsewhere then lets in whoever it serves."`
 	Tokens []Token       `json:"tokens,omitempty" jsonschema:"More bearer tokens, each for one program."`
 }
 
@@ -169,6 +142,7 @@ type Token struct {
 	Token     secret.String `json:"token,omitzero" jsonschema:"The token: at least 20 characters, drawn at random."`
 	Scope     TokenScope    `json:"scope,omitempty" jsonschema:"owner (everything) or channel (the sessions and people of one platform)."`
 	Namespace string        `json:"namespace,omitempty" jsonschema:"Of a channel: the platform whose sessions it reaches and whose people it speaks for, such as telegram."`
+	MaxRole   string        `json:"max_role,omitempty" jsonschema:"Of a channel: the most that the people it speaks for may do: member (the default), guest, or owner, which lets the program say that it is you."`
 }
 
 // LogLevel is the least severe level that is logged.

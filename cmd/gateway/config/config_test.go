@@ -82,7 +82,7 @@ func TestEnvironmentAloneIsEnough(t *testing.T) {
 		"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://127.0.0.1:8/v1", "OPENAI_MODEL": "m",
 		"REDIS_URL": "redis://r:6379/0", "GATEWAY_OWNERS": "telegram:123, slack:U1,discord:9",
 		"GATEWAY_ACCESS_DM": "anyone", "GATEWAY_ACCESS_GROUPS": "anyone",
-		"GATEWAY_LISTEN": "0.0.0.0:80", "GATEWAY_TOKEN": "t", "GATEWAY_DATA": "/var/lib/x",
+		"GATEWAY_LISTEN": "0.0.0.0:80", "GATEWAY_TOKEN": token24, "GATEWAY_DATA": "/var/lib/x",
 	})
 	m := c.Models.Default
 	if m.Provider != config.ProviderOpenAI || m.APIKey.Reveal() != "k" || m.BaseURL != "http://127.0.0.1:8/v1" || m.Name != "m" {
@@ -94,7 +94,7 @@ func TestEnvironmentAloneIsEnough(t *testing.T) {
 	if want := []adapters.Identity{"telegram:123", "slack:U1", "discord:9"}; !slices.Equal(c.Owners, want) {
 		t.Errorf("owners: %v", c.Owners)
 	}
-	if c.Store.URL != "redis://r:6379/0" || c.Data != "/var/lib/x" || c.HTTP.Listen != "0.0.0.0:80" || c.HTTP.Token.Reveal() != "t" {
+	if c.Store.URL != "redis://r:6379/0" || c.Data != "/var/lib/x" || c.HTTP.Listen != "0.0.0.0:80" || c.HTTP.Token.Reveal() != token24 {
 		t.Errorf("store, data or http: %+v", c)
 	}
 	if c.Access != (config.Access{DM: "anyone", Groups: "anyone"}) {
@@ -109,8 +109,8 @@ http: {listen: "127.0.0.1:1"}
 owners: [telegram:1]
 models: {default: {name: mine}}
 groups: {owner_always: false}
-`, map[string]string{"GATEWAY_LISTEN": "127.0.0.1:2", "GATEWAY_TOKEN": "t", "GATEWAY_OWNERS": "telegram:2", "OPENAI_API_KEY": "k", "OPENAI_MODEL": "other"})
-	if c.HTTP.Listen != "127.0.0.1:1" || c.HTTP.Token.Reveal() != "t" || c.Owners[0] != "telegram:1" {
+`, map[string]string{"GATEWAY_LISTEN": "127.0.0.1:2", "GATEWAY_TOKEN": token24, "GATEWAY_OWNERS": "telegram:2", "OPENAI_API_KEY": "k", "OPENAI_MODEL": "other"})
+	if c.HTTP.Listen != "127.0.0.1:1" || c.HTTP.Token.Reveal() != token24 || c.Owners[0] != "telegram:1" {
 		t.Errorf("http %+v, owners %v", c.HTTP, c.Owners)
 	}
 	if m := c.Models.Default; m.Name != "mine" || m.APIKey.Reveal() != "k" || m.BaseURL != config.OpenAIBaseDefault {
@@ -142,7 +142,7 @@ func TestSmallModelFallsBack(t *testing.T) {
 	if s := c.Models.Small; s.Name != "tiny" || s.APIKey.Reveal() != "k" || s.Provider != config.ProviderOpenAI {
 		t.Errorf("small: %+v", s)
 	}
-	if d := mustLoad(t, "", map[string]string{"OPENAI_API_KEY": "k"}).Models.Default; d.Name != config.ModelNameDefault {
+	if d := mustLoad(t, "", map[string]string{"OPENAI_API_KEY": "k"}).Models.Default; d.Name != config.OpenAINameDefault {
 		t.Errorf("a key without a name takes the default name, not %q", d.Name)
 	}
 }
@@ -156,7 +156,7 @@ func TestProblems(t *testing.T) {
 	}{
 		"unknown key":         {"http:\n  lisen: x\n", nil, []string{`:2:3: http.lisen: unknown key; did you mean "listen"?`}},
 		"unknown section":     {"telegrm: {token: x}\n", nil, []string{`:1:1: telegrm: unknown key; did you mean "telegram"?`}},
-		"nothing like it":     {"zebra: 1\n", nil, []string{`zebra: unknown key; known here are data, store`}},
+		"nothing like it":     {"zebra: 1\n", nil, []string{`zebra: unknown key; known here are name, persona`}},
 		"all unknown keys":    {"aaa: 1\nbbb: 2\n", nil, []string{":1:1: aaa", ":2:1: bbb"}},
 		"malformed":           {"http: {listen: \n", nil, []string{"not valid YAML"}},
 		"duplicate key":       {"data: a\ndata: b\n", nil, []string{":2:1: not valid YAML"}},
@@ -303,15 +303,15 @@ func TestWhichProviderAnswers(t *testing.T) {
 		warning  string // in the only one; empty: there is none
 	}{
 		"nothing":             {"", nil, "demo", "", "", "demo", ""},
-		"openai":              {"", map[string]string{"OPENAI_API_KEY": "o"}, "openai", "o", config.OpenAIBaseDefault, config.ModelNameDefault, ""},
+		"openai":              {"", map[string]string{"OPENAI_API_KEY": "o"}, "openai", "o", config.OpenAIBaseDefault, config.OpenAINameDefault, ""},
 		"anthropic":           {"", map[string]string{"ANTHROPIC_API_KEY": "a"}, "anthropic", "a", config.AnthropicBaseDefault, config.AnthropicNameDefault, ""},
 		"all of anthropic's":  {"", map[string]string{"ANTHROPIC_API_KEY": "a", "ANTHROPIC_BASE_URL": "http://h:1", "ANTHROPIC_MODEL": "m"}, "anthropic", "a", "http://h:1", "m", ""},
 		"anthropic's address": {"", map[string]string{"ANTHROPIC_BASE_URL": "http://h:1"}, "anthropic", "", "http://h:1", config.AnthropicNameDefault, ""},
-		"both":                {"", map[string]string{"ANTHROPIC_API_KEY": "a", "ANTHROPIC_MODEL": "m", "OPENAI_API_KEY": "o"}, "openai", "o", config.OpenAIBaseDefault, config.ModelNameDefault, "OpenAI's model answers"},
+		"both":                {"", map[string]string{"ANTHROPIC_API_KEY": "a", "ANTHROPIC_MODEL": "m", "OPENAI_API_KEY": "o"}, "openai", "o", config.OpenAIBaseDefault, config.OpenAINameDefault, "OpenAI's model answers"},
 		"both, file decides":  {"models: {default: {provider: anthropic}}", map[string]string{"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o", "OPENAI_MODEL": "m"}, "anthropic", "a", config.AnthropicBaseDefault, config.AnthropicNameDefault, ""},
-		"both, file has all":  {"models: {default: {api_key: f}}", map[string]string{"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}, "openai", "f", config.OpenAIBaseDefault, config.ModelNameDefault, ""},
+		"both, file has all":  {"models: {default: {api_key: f}}", map[string]string{"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "o"}, "openai", "f", config.OpenAIBaseDefault, config.OpenAINameDefault, ""},
 		"file names a model":  {"models: {default: {name: n}}", map[string]string{"ANTHROPIC_API_KEY": "a"}, "anthropic", "a", config.AnthropicBaseDefault, "n", ""},
-		"file has a key":      {"models: {default: {api_key: f}}", map[string]string{"ANTHROPIC_API_KEY": "a"}, "openai", "f", config.OpenAIBaseDefault, config.ModelNameDefault, ""},
+		"file has a key":      {"models: {default: {api_key: f}}", map[string]string{"ANTHROPIC_API_KEY": "a"}, "openai", "f", config.OpenAIBaseDefault, config.OpenAINameDefault, ""},
 		"file says demo":      {"models: {default: {provider: demo}}", map[string]string{"ANTHROPIC_API_KEY": "a"}, "demo", "", "", "demo", ""},
 		"a name alone":        {"", map[string]string{"OPENAI_MODEL": "m"}, "demo", "", "", "demo", "OPENAI_MODEL is set"},
 		"anthropic's name":    {"", map[string]string{"ANTHROPIC_MODEL": "m"}, "demo", "", "", "demo", "ANTHROPIC_MODEL is set"},

@@ -19,12 +19,6 @@ const (
 	QueueDefault         = QueueCollect
 	OpenAIBaseDefault    = "https://api.openai.com/v1"
 	AnthropicBaseDefault = "https://api.anthropic.com"
-	ModelNameDefault     = "gpt-4.1-mini"     // where a key or address of an OpenAI-compatible API is set and no name
-	AnthropicNameDefault = "claude-haiku-5-5" // likewise for Anthropic
-	DemoNameDefault      = "demo"
-	TelegramAPIDefault   = "https://api.telegram.org"
-	DiscordAPIDefault    = "https://discord.com/api/v10"
-	SlackAPIDefault      = "https://slack.com/api/"
 	LogLevelDefault      = LevelInfo
 	LogFormatDefault     = FormatAuto
 )
@@ -46,11 +40,11 @@ func (c Config) WithDefaults() Config {
 		c.Sessions.StaleAfter = new(StaleAfterDefault)
 	}
 	orDefault(&c.Sessions.Queue, QueueDefault)
+	c.Limits = c.Limits.withDefaults()
 	c.Models = c.Models.withDefaults()
-	orDefault(&c.Telegram.APIURL, TelegramAPIDefault)
-	orDefault(&c.Telegram.Mode, TelegramPolling)
-	orDefault(&c.Discord.APIURL, DiscordAPIDefault)
-	orDefault(&c.Slack.APIURL, SlackAPIDefault)
+	for _, platform := range c.platforms() {
+		platform.defaults()
+	}
 	orDefault(&c.HTTP.Listen, ListenDefault)
 	orDefault(&c.Log.Level, LogLevelDefault)
 	orDefault(&c.Log.Format, LogFormatDefault)
@@ -90,7 +84,7 @@ func (m Model) withDefaults() Model {
 		orDefault(&m.Name, DemoNameDefault)
 	case ProviderOpenAI:
 		orDefault(&m.BaseURL, OpenAIBaseDefault)
-		orDefault(&m.Name, ModelNameDefault)
+		orDefault(&m.Name, OpenAINameDefault)
 	case ProviderAnthropic:
 		orDefault(&m.BaseURL, AnthropicBaseDefault)
 		orDefault(&m.Name, AnthropicNameDefault)

@@ -17,16 +17,11 @@ func fromEnvironment(c Config, environ Environ) (filled Config, warnings []strin
 	}
 	orDefault(&c.Access.DM, DMAccess(environ.get("GATEWAY_ACCESS_DM")))
 	orDefault(&c.Access.Groups, GroupAccess(environ.get("GATEWAY_ACCESS_GROUPS")))
-	orSecret(&c.Telegram.Token, environ.get("TELEGRAM_BOT_TOKEN"))
-	orDefault(&c.Telegram.APIURL, URL(environ.get("TELEGRAM_API_URL")))
 	orDefault(&c.HTTP.Listen, environ.get("GATEWAY_LISTEN"))
 	orSecret(&c.HTTP.Token, environ.get("GATEWAY_TOKEN"))
-	orSecret(&c.Discord.Token, environ.get("DISCORD_BOT_TOKEN"))
-	orDefault(&c.Discord.APIURL, URL(environ.get("DISCORD_API_URL")))
-	orSecret(&c.Slack.BotToken, environ.get("SLACK_BOT_TOKEN"))
-	orSecret(&c.Slack.AppToken, environ.get("SLACK_APP_TOKEN"))
-	orSecret(&c.Slack.SigningSecret, environ.get("SLACK_SIGNING_SECRET"))
-	orDefault(&c.Slack.APIURL, URL(environ.get("SLACK_API_URL")))
+	for _, platform := range c.platforms() {
+		platform.fromEnvironment(environ)
+	}
 	c.Models, warnings = modelsFromEnvironment(c.Models, environ)
 	return c, warnings
 }

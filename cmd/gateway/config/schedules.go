@@ -16,7 +16,7 @@ type Schedule struct {
 	Cron      string   `json:"cron,omitempty" jsonschema:"When: minute, hour, day of the month, month, weekday; or @hourly, @daily, @weekly, @monthly, @yearly. Exactly one of cron, every and at."`
 	Every     string   `json:"every,omitempty" jsonschema:"Or at an interval: 90s, 30m, 12h, 2d."`
 	At        string   `json:"at,omitempty" jsonschema:"Or once: 2026-05-01 09:00, or with an offset 2026-05-01T09:00:00+02:00."`
-	Timezone  string   `json:"timezone,omitempty" jsonschema:"Time zone of cron and at, as in Europe/Berlin. Default: UTC."`
+	Timezone  string   `json:"timezone,omitempty" jsonschema:"Time zone of cron and at, as in Europe/Berlin. Default: the gateway's."`
 	Prompt    string   `json:"prompt,omitempty" jsonschema:"What the agent is asked."`
 	Agent     string   `json:"agent,omitempty" jsonschema:"Which agent is asked."`
 	Tools     []string `json:"tools,omitempty" jsonschema:"The only tools it may use."`

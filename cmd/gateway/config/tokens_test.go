@@ -59,8 +59,37 @@ func TestTokenProblems(t *testing.T) {
 			}
 		})
 	}
-	_, err := load(t, "http: {tokens: [{name: a, token: "+token24+", scope: channel, namespace: telegram}]}\n", nil)
+	_, err := load(t, "http: {open: true, tokens: [{name: a, token: "+token24+", scope: channel, namespace: telegram}]}\n", nil)
 	if err == nil || !strings.Contains(err.Error(), "limits nobody") {
-		t.Errorf("a channel's token without an owner's: %v", err)
+		t.Errorf("a channel's token where everybody is the owner: %v", err)
+	}
+}
+
+// Beyond this machine a token that can be guessed, or stands in an example, is
+// refused.
+func TestTheOwnersTokenBeyondThisMachine(t *testing.T) {
+	t.Parallel()
+	for token, good := range map[string]bool{
+		"a": false, "openssl-rand-hex-32": false, "REPLACE-ME-with-openssl-rand-hex-32": false, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": false,
+		"ten characters": false, token24: true, "kW3nT0_xPq9LzR7-vB2mYc": true,
+	} {
+		for listen, matters := range map[string]bool{"0.0.0.0:8080": true, "127.0.0.1:8080": false} {
+			_, err := load(t, "", map[string]string{"GATEWAY_LISTEN": listen, "GATEWAY_TOKEN": token})
+			if refused := err != nil; refused != (matters && !good || strings.ContainsAny(token, " ")) {
+				t.Errorf("%q on %s: %v", token, listen, err)
+			}
+		}
+	}
+}
+
+func TestOpenIsForThisMachineOnly(t *testing.T) {
+	t.Parallel()
+	if c := mustLoad(t, "http: {open: true}", nil); !c.HTTP.Open {
+		t.Error("not open")
+	}
+	for _, environment := range []map[string]string{{"GATEWAY_TOKEN": token24}, {"GATEWAY_TOKEN": token24, "GATEWAY_LISTEN": "0.0.0.0:1"}} {
+		if _, err := load(t, "http: {open: true}", environment); err == nil || !strings.Contains(err.Error(), "http.open") {
+			t.Errorf("%v: %v", environment, err)
+		}
 	}
 }

@@ -12,26 +12,20 @@ import (
 	"time"
 
 	"parley/adapters"
+	"parley/redisstore"
 )
-
-var (
-	telegramToken = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
-	discordToken  = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
-	slackToken    = regexp.MustCompile(`^(xoxb|xapp)-[A-Za-z0-9-]+$`)
-)
-
-// signingSecretMin is the least length of a Slack signing secret that is not a
-// mistake; Slack's have 32 characters.
-const signingSecretMin = 32
 
 // Validate checks every field and how they fit together. It expects defaults
 // to be filled in, and returns all problems, or nil.
 func (c Config) Validate() Errors {
 	var v validator
+	v.persona(c)
+	v.timezone(c.Timezone)
 	v.store(c.Store)
 	v.people(c)
 	v.oneOf("access.dm", c.Access.DM, DMKnown, DMAnyone)
 	v.oneOf("access.groups", c.Access.Groups, GroupsListed, GroupsAnyone)
+	v.limits(c.Limits)
 	v.sessions(c.Sessions)
 	v.schedules(c.Schedules)
 	v.heartbeat(c.Heartbeat)
@@ -39,9 +33,9 @@ func (c Config) Validate() Errors {
 	if c.Models.Small != c.Models.Default { // else it was inherited as a whole
 		v.model("models.small", c.Models.Small)
 	}
-	v.telegram(c.Telegram)
-	v.discord(c.Discord)
-	v.slack(c.Slack)
+	for _, platform := range c.platforms() {
+		platform.check(&v)
+	}
 	v.http(c.HTTP)
 	v.oneOf("log.level", c.Log.Level, LevelDebug, LevelInfo, LevelWarn, LevelError)
 	v.oneOf("log.format", c.Log.Format, FormatAuto, FormatText, FormatJSON)
@@ -78,13 +72,23 @@ func (v *validator) store(s Store) {
 		v.complain("store.url", "%q names no kind of store; use %s://…", s.URL, strings.Join(StoreSchemes(), "://…, "))
 	case rest == "":
 		v.complain("store.url", "%q names no place; use %s://FILE or HOST:PORT", s.URL, scheme)
+	case scheme != "sqlite":
+		if err := redisstore.CheckURL(s.URL.Reveal()); err != nil {
+			v.complain("store.url", "%s", err)
+		}
+	}
+}
+
+func (v *validator) timezone(name string) {
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		v.complain("timezone", "%q is not a time zone; use a name such as Europe/Berlin", name)
 	}
 }
 
 func (v *validator) people(c Config) {
-	v.identities("owners", c.Owners)
-	v.identities("members", c.Members)
-	v.identities("blocked", c.Blocked)
+	v.identities("owners", c.Owners, c.HTTP)
+	v.identities("members", c.Members, c.HTTP)
+	v.identities("blocked", c.Blocked, c.HTTP)
 	for i, identity := range c.Blocked {
 		if slices.Contains(c.Owners, identity) || slices.Contains(c.Members, identity) {
 			v.complain(fmt.Sprintf("blocked[%d]", i), "%q is an owner or member too; keep one of both", identity)
@@ -92,36 +96,33 @@ func (v *validator) people(c Config) {
 	}
 }
 
-func (v *validator) identities(path string, list []adapters.Identity) {
+// identities checks what each looks like. A platform that only a channel's
+// token speaks for has ids of its own form.
+func (v *validator) identities(path string, list []adapters.Identity, h HTTP) {
+	var foreign []string
+	for _, token := range h.Tokens {
+		if token.Scope == ScopeChannel {
+			foreign = append(foreign, token.Namespace)
+		}
+	}
 	for i, identity := range list {
-		if why := identityProblem(identity); why != "" {
+		if why := identityProblem(identity, foreign); why != "" {
 			v.complain(fmt.Sprintf("%s[%d]", path, i), "%q %s", identity, why)
 		}
 	}
 }
 
-// identityForms are the immutable user ids of each platform: what they look
-// like, and how to say it.
-func identityForms() map[adapters.Platform][2]string {
-	name := [2]string{`^[A-Za-z0-9._~-]+$`, "a name of letters, digits and ._~-"}
-	return map[adapters.Platform][2]string{
-		adapters.Telegram: {`^[1-9][0-9]{0,18}$`, "a user's number"},
-		adapters.Discord:  {`^[1-9][0-9]{0,19}$`, "a user's number"},
-		adapters.Slack:    {`^[UW][A-Z0-9]+$`, "a member id such as U012AB3CD"},
-		adapters.Web:      name,
-		adapters.CLI:      name,
-		adapters.API:      name,
-	}
-}
-
-func identityProblem(identity adapters.Identity) string {
+func identityProblem(identity adapters.Identity, foreign []string) string {
 	platform, id, found := strings.Cut(string(identity), ":")
-	form, known := identityForms()[adapters.Platform(platform)]
+	traits := adapters.Platform(platform).Traits()
+	if traits.UserForm == "" && slices.Contains(foreign, platform) {
+		traits.UserForm, traits.UserHint = `^[^\s[:cntrl:]]+$`, "an id without white space"
+	}
 	switch {
-	case !found || !known:
+	case !found || traits.UserForm == "":
 		return "is not platform:id; use an id such as telegram:12345, as /whoami prints it"
-	case !regexp.MustCompile(form[0]).MatchString(id):
-		return fmt.Sprintf("is not an id that stays with its owner: %s needs %s, not a name; send the bot /whoami to see yours", platform, form[1])
+	case !regexp.MustCompile(traits.UserForm).MatchString(id):
+		return fmt.Sprintf("is not an id that stays with its owner: %s needs %s, not a name; send the bot /whoami to see yours", platform, traits.UserHint)
 	}
 	return ""
 }
@@ -170,52 +171,6 @@ func (v *validator) model(path string, m Model) {
 	}
 }
 
-func (v *validator) telegram(t Telegram) {
-	if t.Mode != TelegramPolling {
-		v.complain("telegram.mode", "%q is not possible; this version of the gateway only knows polling", t.Mode)
-	}
-	v.webAddress("telegram.api_url", t.APIURL)
-	if !t.Token.IsZero() && !telegramToken.MatchString(t.Token.Reveal()) {
-		v.complain("telegram.token", "does not look like a token of @BotFather (digits, a colon, letters); copy it again")
-	}
-}
-
-func (v *validator) discord(d Discord) {
-	v.webAddress("discord.api_url", d.APIURL)
-	if !d.Token.IsZero() && !discordToken.MatchString(d.Token.Reveal()) {
-		v.complain("discord.token", "does not look like a bot's token (three parts with dots between, without the word Bot); copy it again from the developer portal, page Bot")
-	}
-}
-
-// slack checks that the app could hear and speak, and that no token stands in
-// another's place.
-func (v *validator) slack(s Slack) {
-	v.webAddress("slack.api_url", s.APIURL)
-	if !s.On() {
-		return
-	}
-	if s.BotToken.IsZero() {
-		v.complain("slack.bot_token", "is missing; set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) from OAuth & Permissions")
-	} else {
-		v.slackToken("slack.bot_token", s.BotToken.Reveal(), "xoxb-", "the Bot User OAuth Token from OAuth & Permissions")
-	}
-	if s.AppToken.IsZero() && s.SigningSecret.IsZero() {
-		v.complain("slack.app_token", "is missing, so Slack could not be heard; set SLACK_APP_TOKEN (Socket Mode), or SLACK_SIGNING_SECRET for events over HTTP")
-	}
-	if !s.AppToken.IsZero() {
-		v.slackToken("slack.app_token", s.AppToken.Reveal(), "xapp-", "an app-level token with connections:write from Basic Information")
-	}
-	if secret := s.SigningSecret.Reveal(); secret != "" && len(secret) < signingSecretMin {
-		v.complain("slack.signing_secret", "is shorter than a signing secret; copy it again from Basic Information")
-	}
-}
-
-func (v *validator) slackToken(path, token, prefix, what string) {
-	if !strings.HasPrefix(token, prefix) || !slackToken.MatchString(token) {
-		v.complain(path, "does not look like one that begins with %s; use %s", prefix, what)
-	}
-}
-
 func (v *validator) webAddress(path string, address URL) {
 	parsed, err := url.Parse(address.Reveal())
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
@@ -235,9 +190,7 @@ func (v *validator) http(h HTTP) {
 	if !Loopback(host) && h.Token.IsZero() {
 		v.complain("http.listen", "%s can be reached from other machines; set http.token (GATEWAY_TOKEN), or listen on 127.0.0.1", h.Listen)
 	}
-	if strings.ContainsAny(h.Token.Reveal(), " \t\r\n") {
-		v.complain("http.token", "has white space in it")
-	}
+	v.token(h, Loopback(host))
 	v.hosts(h.Hosts)
 	v.tokens(h)
 }

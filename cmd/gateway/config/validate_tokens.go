@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"parley/internal/secret"
 )
 
 // tokenMin is the least length of a program's token that nobody guesses.
@@ -18,6 +20,31 @@ func (v *validator) hosts(hosts []string) {
 			v.complain(fmt.Sprintf("http.hosts[%d]", i), "%q is not a name without scheme and port, such as chat.example.org", host)
 		}
 	}
+}
+
+// token checks the owner's own token: whoever has it has everything.
+func (v *validator) token(h HTTP, loopback bool) {
+	text := h.Token.Reveal()
+	if strings.ContainsAny(text, " \t\r\n") {
+		v.complain("http.token", "has white space in it")
+	}
+	if text != "" && !loopback && (len(text) < tokenMin || secret.Bits(text) == 0 || exampleToken(text)) {
+		v.complain("http.token", "is one that can be guessed, and others can reach %s; `openssl rand -hex 32` draws one", h.Listen)
+	}
+	if h.Open && (!loopback || text != "") {
+		v.complain("http.open", "opens the gateway to everybody on this machine; it goes only with listening on 127.0.0.1 and without http.token (GATEWAY_TOKEN)")
+	}
+}
+
+// exampleToken reports whether a token was copied from an example.
+func exampleToken(text string) bool {
+	text = strings.ToLower(text)
+	for _, word := range []string{"openssl", "replace", "change-me", "changeme", "example", "your-token"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // tokens checks that each is a secret of its own and says what it is for.
@@ -40,6 +67,14 @@ func (v *validator) tokens(h HTTP) {
 }
 
 func (v *validator) scope(path string, token Token, h HTTP) {
+	switch token.MaxRole {
+	case "", "owner", "member", "guest":
+		if token.MaxRole != "" && token.Scope != ScopeChannel {
+			v.complain(path+".max_role", "limits nothing for scope owner; leave it out, or use scope channel")
+		}
+	default:
+		v.complain(path+".max_role", "%q is not possible; use member, guest or owner", token.MaxRole)
+	}
 	switch token.Scope {
 	case ScopeOwner:
 		if token.Namespace != "" {
@@ -49,8 +84,8 @@ func (v *validator) scope(path string, token Token, h HTTP) {
 		if !namespace.MatchString(token.Namespace) {
 			v.complain(path+".namespace", "%q is not a platform such as telegram", token.Namespace)
 		}
-		if h.Token.IsZero() {
-			v.complain(path, "a channel's token limits nobody while http.token (GATEWAY_TOKEN) is not set: then whoever is on this machine is the owner; set it")
+		if h.Open {
+			v.complain(path, "a channel's token limits nobody while http.open is set: then whoever is on this machine is the owner; leave that out")
 		}
 	default:
 		v.complain(path+".scope", "%q is not possible; use owner or channel", token.Scope)

@@ -8,22 +8,30 @@ import (
 	"time"
 	"unicode"
 
+	"parley/adapters"
 	"parley/internal/secret"
 )
 
 // credential matches the forms in which tokens and keys are handed out. It
 // prefers masking too much.
-var credential = regexp.MustCompile(strings.Join([]string{
-	`[0-9]{6,}:[A-Za-z0-9_-]{30,}`,                                 // Telegram
-	`xox[a-z](?:\.[a-z]+)?-[A-Za-z0-9-]{8,}`,                       // Slack
-	`xapp-[A-Za-z0-9-]{8,}`,                                        // Slack, app level
-	`[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}`, // Discord
-	`sk-[A-Za-z0-9_-]{16,}`,                                        // model providers
-	`(?i:bearer)\s+[A-Za-z0-9._~+/=-]{8,}`,                         // HTTP
-}, "|"))
+var credential = regexp.MustCompile(credentialForms())
 
-// password matches the password of an address.
-var password = regexp.MustCompile(`(://[^\s/:@]*:)[^\s/@]+(@)`)
+func credentialForms() string {
+	forms := []string{
+		`sk-[A-Za-z0-9_-]{16,}`,                // model providers
+		`(?i:bearer)\s+[A-Za-z0-9._~+/=-]{8,}`, // HTTP
+	}
+	for _, platform := range adapters.Joined() {
+		if form := platform.Traits().Secrets; form != "" {
+			forms = append(forms, form)
+		}
+	}
+	return strings.Join(forms, "|")
+}
+
+// password matches the password of an address, also of one that is written
+// wrongly: without its scheme, or with one slash.
+var password = regexp.MustCompile(`((?:^|[\s"'=/(])[^\s/:@"'=(]*:)[^\s/@"]+(@)`)
 
 // tokenRun is the shortest run of a token's characters in those credentials
 // that begin with no word of their own: the last part of Discord's.
@@ -66,7 +74,7 @@ func Redact(text string) string {
 	if suspect(text) {
 		text = credential.ReplaceAllString(text, secret.Mask)
 	}
-	if strings.Contains(text, "://") {
+	if strings.IndexByte(text, '@') > 0 {
 		text = password.ReplaceAllString(text, "${1}"+secret.Mask+"${2}")
 	}
 	return text
@@ -111,7 +119,7 @@ func clean(text string) string { return Visible(Redact(text)) }
 // Visible shows control and formatting characters by their code, so that text
 // from outside cannot steer a terminal. Line breaks become \n.
 func Visible(text string) string {
-	if strings.IndexFunc(text, invisible) < 0 {
+	if strings.IndexFunc(text, Invisible) < 0 {
 		return text
 	}
 	var out strings.Builder
@@ -121,7 +129,7 @@ func Visible(text string) string {
 			out.WriteString(`\n`)
 		case r == '\t':
 			out.WriteString(`\t`)
-		case invisible(r):
+		case Invisible(r):
 			fmt.Fprintf(&out, `\u%04x`, r)
 		default:
 			out.WriteRune(r)
@@ -130,7 +138,9 @@ func Visible(text string) string {
 	return out.String()
 }
 
-func invisible(r rune) bool {
+// Invisible reports whether a character is not shown: it steers a terminal,
+// turns the writing direction, or joins what stands around it.
+func Invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar ||
 		r == '\u2028' || r == '\u2029'
 }

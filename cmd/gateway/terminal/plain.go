@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"parley/api"
+	"parley/cmd/gateway/cli"
 	"parley/cmd/gateway/client"
 	"parley/cmd/gateway/terminal/markdown"
 	"parley/sessions"
@@ -46,6 +47,12 @@ func Plain(ctx context.Context, chat Chat, in io.Reader, out io.Writer, asJSON b
 	return lines.Err()
 }
 
+// Once says one message, and writes its answer as [Plain] does.
+func Once(ctx context.Context, chat Chat, text string, out io.Writer, asJSON bool) error {
+	p := plain{chat: chat, out: out, asJSON: asJSON}
+	return p.exchange(ctx, text)
+}
+
 type plain struct {
 	chat    Chat
 	out     io.Writer
@@ -58,7 +65,15 @@ func (p *plain) exchange(ctx context.Context, text string) error {
 	if err := p.find(ctx); err != nil {
 		return err
 	}
-	said, err := p.chat.Client.Say(ctx, p.session, text, rand.Text(), p.chat.Sender)
+	key := rand.Text()
+	said, err := p.chat.Client.Say(ctx, p.session, text, key, p.chat.Sender)
+	if moved := client.MovedTo(err); moved != "" { // a line is meant for the name, wherever that is
+		p.session = moved
+		if err := p.find(ctx); err != nil {
+			return err
+		}
+		said, err = p.chat.Client.Say(ctx, p.session, text, key, p.chat.Sender)
+	}
 	if err != nil {
 		return err
 	}
@@ -142,24 +157,8 @@ func (p *plain) line(text string) error {
 	return err
 }
 
-// json writes one line of JSON that is safe to look at: characters that steer a
-// terminal and that JSON would allow as they are leave as \u escapes.
-func (p *plain) json(value any) error {
-	line, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	var out strings.Builder
-	for _, r := range string(line) {
-		if r != '\n' && strings.ContainsRune(markdown.Clean(string(r)), r) {
-			out.WriteRune(r)
-			continue
-		}
-		fmt.Fprintf(&out, `\u%04x`, r)
-	}
-	_, err = fmt.Fprintln(p.out, out.String())
-	return err
-}
+// json writes one line of JSON that is safe to look at.
+func (p *plain) json(value any) error { return json.NewEncoder(cli.Escaped(p.out)).Encode(value) }
 
 func messageOf(entry api.EntryView) (sessions.Message, error) {
 	var message sessions.Message

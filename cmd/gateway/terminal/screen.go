@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"strings"
@@ -182,22 +183,18 @@ func (s *screen) say(sent outgoing, session string) tea.Cmd {
 	return func() tea.Msg {
 		back := saidMsg{sent: sent}
 		back.said, back.err = s.chat.Client.Say(s.ctx, session, sent.text, sent.key, s.chat.Sender)
-		if back.err == nil && back.said.Reply != "" {
-			// The command may have begun another conversation. If it cannot be
-			// found out now, the event stream tells it.
-			back.session, _ = s.chat.Client.Resolve(s.ctx, s.chat.Name)
-		}
+		back.session = cmp.Or(back.said.MovedTo, client.MovedTo(back.err))
 		return back
 	}
 }
 
 func (s *screen) saidBack(back saidMsg) {
+	if back.session != "" && back.session != s.session {
+		s.session, s.seen = back.session, 0
+	}
 	if back.err != nil {
 		s.notSaid(back)
 		return
-	}
-	if back.session != "" && back.session != s.session {
-		s.session, s.seen = back.session, 0
 	}
 	for i := range s.pending {
 		if s.pending[i].key == back.sent.key {

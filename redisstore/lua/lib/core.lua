@@ -1,13 +1,26 @@
--- core: what every script begins with.
+-- core: what every operation begins with.
+--
+-- The operations are functions of one library, which a server loads once. What
+-- the library keeps between two runs is set anew by enter, which comes before
+-- each operation.
 --
 -- KEYS[1] is the partition's tag key; nothing is ever stored under it. While
--- a cluster moves its slot, the node therefore answers ASK before a script
--- begins, and no script ever runs on half a partition.
+-- a cluster moves its slot, the node therefore answers ASK before an operation
+-- begins, and none ever runs on half a partition.
 -- ARGV[1] is an offset to the server's clock in milliseconds (tests only);
--- the script's own arguments follow: a list of lists is read in order with
+-- the operation's own arguments follow: a list of lists is read in order with
 -- arg(); where all have their fixed places, unpack costs less.
-local call, base = redis.call, KEYS[1]
-local position, argv = 1, ARGV
+local call, base        -- redis.call, which is there only while one runs; KEYS[1]
+local position, argv    -- of arg()
+local OFFSET, NOW       -- ms
+local forwarded         -- see lane
+
+local function enter(keys, args)
+  call, base, position, argv, forwarded = redis.call, keys[1], 1, args, {}
+  local clock = call('TIME')
+  OFFSET = tonumber(args[1])
+  NOW = clock[1] * 1000 + math.floor(clock[2] / 1000) + OFFSET
+end
 
 local function arg()
   position = position + 1
@@ -18,10 +31,6 @@ local function int()
   position = position + 1
   return tonumber(argv[position])
 end
-
-local clock = call('TIME')
-local OFFSET = tonumber(ARGV[1])
-local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000) + OFFSET -- ms
 
 local function key(kind, name)
   return base .. ':' .. kind .. ':' .. name

@@ -18,15 +18,13 @@ local function parserow(text)
   return {id = id, sid = sid, seq = tonumber(seq), blob = blob, payload = payload}
 end
 
-local forwarded = {}
-
 local function forward(target, id, op, body)
   call('RPUSH', key('f', target), id .. '\n' .. op .. '\n' .. body)
   call('ZADD', base .. ':due', NOW + 1000, 'fwd:' .. target)
   forwarded[target] = true
 end
 
--- All that waits for the targets that this script has added to:
+-- All that waits for the targets that this operation has added to:
 -- {target, {"id\nop\nbody", ...}, ...}.
 local function forwards()
   local out = {}

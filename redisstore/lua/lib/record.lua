@@ -179,6 +179,22 @@ local function create(sid, user, cold)
   return s
 end
 
+-- Corrects a type that a message shows to be wrong (d, g, or empty): direct
+-- becomes group; group becomes direct only where nobody had known it and the
+-- session has no other surface.
+local function mend(s, shown)
+  if shown == '' or shown == s.ty or not s.ty then return end
+  local cold = coldpart(s.id)
+  local source = cjson.decode(cold.src)
+  if shown == 'd' and not (source.assumed and #(cold.sf or {}) == 1) then return end
+  delist(s)
+  s.ty = shown
+  enlist(s)
+  source.type, source.assumed = shown == 'g' and 'group' or 'direct', nil
+  cold.src = cjson.encode(source)
+  savecold(s.id, cold)
+end
+
 -- The id of a new session: the wanted one (nil if it is taken), else the bare
 -- one if there is one that is free, else the drawn one.
 local function newid(wanted, bare, drawn)

@@ -10,7 +10,7 @@ local function readuser(user)
   return {user, h[1] or '', h[2] or ''}
 end
 
--- Stores whether a user is listed, and tells that he is another one now.
+-- Stores whether a user is listed, and tells that they are another one now.
 local function changeduser(user)
   local u = readuser(user)
   if u[2] == '' and u[3] == '' then call('ZREM', base .. ':us', user)
@@ -32,7 +32,7 @@ local function alias(identity, user)
   call('SPUBLISH', base .. ':wake', 'who:' .. identity)
 end
 
--- A user gets another one's identities, who has become part of him: body is how
+-- A user gets another one's identities, who has become part of them: body is how
 -- many partitions there are, then all identities, the former user's id first.
 -- All partitions are told.
 local function adopt(user, body, stepid)
@@ -93,7 +93,7 @@ local function rewrite(sid, former, user)
 end
 
 -- Does so in some sessions. Returns whether there may be more; if not, late
--- messages of the former user are his successor's for another hour.
+-- messages of the former user are the successor's for another hour.
 local function mergesome(former)
   local user, left = renamed(former), 100
   local lists = indexes('iu', 'case', '', former)

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -37,5 +38,8 @@ func cleanRune(r rune) rune {
 
 // cleanInline is Clean for text that has to stay on its line.
 func cleanInline(text string) string {
-	return strings.NewReplacer("\n", " ", "\t", tab).Replace(Clean(text))
+	return onOneLine().Replace(Clean(text))
 }
+
+// A replacer costs more to make than to use on most texts.
+var onOneLine = sync.OnceValue(func() *strings.Replacer { return strings.NewReplacer("\n", " ", "\t", tab) }) //nolint:gochecknoglobals // never changed

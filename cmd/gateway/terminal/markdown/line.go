@@ -160,19 +160,19 @@ func skipSpaces(cells []cell, from int) int {
 
 // chop breaks text at exactly width cells, for code, where spaces matter.
 func chop(text string, style style, width int) []line {
-	cells := cellsOf([]span{{text, style}})
 	var lines []line
-	for len(cells) > 0 {
-		used, end := cells[0].width, 1
-		for end < len(cells) && used+cells[end].width <= width {
-			used += cells[end].width
-			end++
+	used, from, at := 0, 0, 0
+	clusters := displaywidth.StringGraphemes(text)
+	for clusters.Next() {
+		if at > from && used+clusters.Width() > width {
+			lines = append(lines, line{{text[from:at], style}})
+			used, from = 0, at
 		}
-		lines = append(lines, lineOf(cells[:end]))
-		cells = cells[end:]
+		used += clusters.Width()
+		at += len(clusters.Value())
 	}
-	if lines == nil {
-		return []line{nil}
+	if at > from {
+		return append(lines, line{{text[from:at], style}})
 	}
-	return lines
+	return append(lines, nil)
 }

@@ -123,6 +123,16 @@ func rule(widths []int) line {
 	return line{{strings.Join(parts, "─┼─"), dim}}
 }
 
+// labelMax bounds a header that is repeated in every row, in cells.
+const labelMax = 40
+
+func labelOf(header []span) []span {
+	if line(header).width() <= labelMax {
+		return slices.Clone(header)
+	}
+	return wrap(header, labelMax)[0]
+}
+
 func listed(rows [][][]span, width int) []line {
 	var out []line
 	for i, row := range rows[1:] {
@@ -130,7 +140,7 @@ func listed(rows [][][]span, width int) []line {
 			out = append(out, nil)
 		}
 		for x, value := range row {
-			label := append(slices.Clone(rows[0][x]), span{": ", bold})
+			label := append(labelOf(rows[0][x]), span{": ", bold})
 			out = append(out, wrap(append(label, value...), width)...)
 		}
 	}

@@ -1,0 +1,94 @@
+package bot
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"parley/people"
+)
+
+// pairCode is the code of a request in what was said of it.
+func pairCode(t *testing.T, text string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(text, "/pair allow ")
+	code, _, found := strings.Cut(rest, "`")
+	if !found {
+		t.Fatalf("no code in %q", text)
+	}
+	return code
+}
+
+// heard is the first text that holds part.
+func (s *stage) heard(part string) string {
+	s.t.Helper()
+	s.hears(part)
+	for _, text := range s.platform.texts() {
+		if strings.Contains(text, part) {
+			return text
+		}
+	}
+	return ""
+}
+
+func TestOwnersAreAskedAboutAStranger(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.asks("owner", "hello", "echo: hello")
+	s.says("bob", "may I?")
+	s.says("bob", "may I come in?")
+	asked := s.heard("asks to talk to me")
+	code := pairCode(t, asked)
+	if !strings.Contains(asked, "“BOB” (`telegram:bob`)") {
+		t.Errorf("who asks: %q", asked)
+	}
+	if line := s.heard("I don't know you yet"); !strings.Contains(line, "I have asked an owner") || !strings.Contains(line, code) {
+		t.Errorf("the stranger hears %q", line)
+	}
+	waiting, err := s.bot.People().Waiting(t.Context())
+	if err != nil || len(waiting) != 1 || waiting[0].Code != code || waiting[0].Surface != s.event("bob", "", false).Surface.Key() {
+		t.Fatalf("%+v %v", waiting, err)
+	}
+	for i := range people.WaitMax {
+		s.says(fmt.Sprint("stranger", i), "let me in")
+	}
+	s.hears("too many people already wait")
+	s.hears("“STRANGER0” (`telegram:stranger0`) asks")
+	s.hears("“STRANGER1” (`telegram:stranger1`) asks")
+	for _, text := range s.platform.texts() {
+		if strings.Contains(text, "“STRANGER2”") {
+			t.Errorf("owners were asked about one too many: %q", text)
+		}
+	}
+}
+
+func TestAStrangerHearsTheirCodeWhereNoOwnerCanBeTold(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.says("bob", "hello")
+	if line := s.heard("I don't know you yet"); strings.Contains(line, "asked an owner") || !strings.Contains(line, "your code") {
+		t.Errorf("%q", line)
+	}
+}
+
+func TestAnOwnerLetsAStrangerInFromTheirChat(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.asks("owner", "hello", "echo: hello")
+	s.says("bob", "/start")
+	code := pairCode(t, s.heard("asks to talk to me"))
+	if line := s.heard("Hello! I am"); !strings.Contains(line, code) {
+		t.Errorf("/start says %q", line)
+	}
+	s.asks("owner", "/pair list", "- `"+code+"` “BOB”")
+	s.asks("owner", "/allow "+s.event("bob", "", false).Surface.Key(), "`/pair allow "+code+"` does it")
+	s.asks("owner", "/pair allow "+strings.ToLower(code), "`telegram:bob` may talk to me now")
+	s.hears("You may talk to me now")
+	s.asks("bob", "good morning", "echo: good morning")
+	s.asks("owner", "/pair list", "Nobody asks")
+	s.asks("owner", "/people", "- `telegram:bob` member\n")
+	s.asks("owner", "/people block telegram:bob", "is blocked")
+	s.asks("owner", "/people block telegram:member", "the configuration makes telegram:member a member")
+	s.asks("owner", "/pair allow nothing", "Nobody waits with that code")
+	s.asks("owner", "/people role telegram:bob emperor", "a role is owner")
+}
