@@ -102,7 +102,10 @@ var siegeBombs = sync.OnceValue(func() []string {
 	all := bombs.All(siegeBombSize)
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, strings.ToValidUTF8(strings.ReplaceAll(all[name], "\x00", ""), "?"))
+		text := strings.ToValidUTF8(strings.ReplaceAll(all[name], "\x00", ""), "?")
+		if strings.TrimSpace(text) != "" { // a blank answer fails its turn, and shows nothing
+			out = append(out, text)
+		}
 	}
 	return out
 })
