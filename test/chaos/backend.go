@@ -123,6 +123,9 @@ type remains struct {
 func remainsOf(ctx context.Context, store sessions.Store, chats, except []*chat) (remains, error) {
 	out := remains{logs: map[*chat]stored{}, given: map[int]bool{}}
 	excepted := map[string]bool{}
+	for _, c := range except {
+		excepted[c.surface] = true // its lane
+	}
 	for _, c := range chats {
 		record, err := store.Bound(ctx, c.surface)
 		if errors.Is(err, sessions.ErrNotFound) {

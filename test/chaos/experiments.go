@@ -66,7 +66,7 @@ func experiments() []experiment {
 		experiment{name: "redis-slow", about: "Redis frozen for up to a third of a lease, again and again, and a replica killed now and then", stores: redis, runs: [2]int{60, 5}, rate: [2]float64{100, 20}, run: redisFreezes},
 		experiment{name: "storm", about: "one platform after another answers 429 for 60 s", stores: both, runs: [2]int{3, 1}, rate: [2]float64{50, 15}, long: true, alone: true, run: storm},
 		experiment{name: "hang", about: "the model never answers in one chat", stores: both, runs: [2]int{1, 1}, rate: [2]float64{50, 15}, long: true, sick: true, alone: true, run: hang},
-		experiment{name: "siege", about: "stalled bodies, unsigned webhooks, event streams that nobody reads, wrong tokens and costly answers at gateways that may have 256 MiB", stores: both, runs: [2]int{1, 1}, rate: [2]float64{20, 10}, alone: true, run: siege},
+		experiment{name: "siege", about: "stalled bodies, unsigned webhooks, event streams that nobody reads, wrong tokens, costly answers and a flood of guests at gateways that may have 256 MiB", stores: both, runs: [2]int{1, 1}, rate: [2]float64{20, 10}, alone: true, run: siege},
 		experiment{name: "poison", about: "a message whose turn kills whoever runs it, until it is parked", stores: both, runs: [2]int{1, 1}, rate: [2]float64{20, 15}, sick: true, parked: 1, run: poisons},
 	)
 }

@@ -34,8 +34,11 @@ type platform struct {
 	// acknowledged returns nil when the gateways have acknowledged all that was
 	// said, or ctx's end.
 	acknowledged func(ctx context.Context) error
-	violations   func() []string
-	close        func()
+	// guest is one more person with a chat of their own, whom no oracle looks
+	// at. Nil: there are none here.
+	guest      func(i int) *chat
+	violations func() []string
+	close      func()
 }
 
 // chat is one place where people talk to the bot.

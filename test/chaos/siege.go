@@ -43,6 +43,12 @@ func siege(ctx context.Context, w *world, r *result, _ int, short bool, _ func()
 			attacks.Go(func() { attack(attacking) })
 		}
 	}
+	for _, p := range w.platforms {
+		if p.guest != nil {
+			flood := newFlood(w, p, &tried)
+			attacks.Go(func() { flood.talk(attacking) })
+		}
+	}
 	err := pause(ctx, choose([2]time.Duration{2 * time.Minute, 6 * time.Second}, short))
 	if err == nil {
 		err = w.settle(ctx) // the attacks go on
@@ -78,7 +84,7 @@ func siegeEnvironment(env map[string]string) {
 }
 
 // attempts counts what was tried.
-type attempts struct{ all, stalled, hooks, streams, guesses, bombs atomic.Int64 }
+type attempts struct{ all, stalled, hooks, streams, guesses, bombs, guests atomic.Int64 }
 
 func (a *attempts) add(kind *atomic.Int64) {
 	kind.Add(1)
@@ -87,8 +93,8 @@ func (a *attempts) add(kind *atomic.Int64) {
 
 // String lists them.
 func (a *attempts) String() string {
-	return fmt.Sprintf("%d stalled bodies, %d unsigned webhooks, %d event streams that nobody reads, %d wrong tokens, %d answers that cost much",
-		a.stalled.Load(), a.hooks.Load(), a.streams.Load(), a.guesses.Load(), a.bombs.Load())
+	return fmt.Sprintf("%d stalled bodies, %d unsigned webhooks, %d event streams that nobody reads, %d wrong tokens, %d answers that cost much, %d messages and commands of guests",
+		a.stalled.Load(), a.hooks.Load(), a.streams.Load(), a.guesses.Load(), a.bombs.Load(), a.guests.Load())
 }
 
 // What the model answers to siegeWord and a number: an answer that is costly to

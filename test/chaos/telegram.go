@@ -27,6 +27,10 @@ func newTelegram(chats int) *platform {
 		ids[c] = id
 		p.chats = append(p.chats, c)
 	}
+	p.guest = func(i int) *chat {
+		user := server.User(int64(5000+i), "Guest"+itoa(i), "")
+		return &chat{platform: p, surface: telegramSurface(strconv.FormatInt(user.DM(), 10)), post: func(text string) { user.Send(user.DM(), text) }}
+	}
 	p.shown = func(c *chat) []string {
 		var out []string
 		for _, sent := range server.Sent(ids[c]) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -74,7 +75,7 @@ func (w *world) remains(ctx context.Context) (remains, error) {
 		return remains{}, err
 	}
 	defer store.Close()
-	return remainsOf(ctx, store, w.chats(), w.except)
+	return remainsOf(ctx, store, append(w.chats(), w.guests...), append(slices.Clone(w.except), w.guests...))
 }
 
 func (w *world) judge(r *result, left remains, parked int) {

@@ -32,6 +32,7 @@ type world struct {
 	waiting   waiting
 	besieged  bool    // the gateways' memory is bounded, and Slack's webhook open
 	except    []*chat // where work may be left at the end
+	guests    []*chat // of besiegers: nothing is asked of them, and work may be left
 	lives     sync.WaitGroup
 	ends      atomic.Bool
 	ended     chan struct{}                    // closed by close
