@@ -103,7 +103,7 @@ func serverCPU(b *testing.B, server *redistest.Server) float64 {
 
 func benchPost(chat int, trigger bool) sessions.PostRequest {
 	r := sessions.PostRequest{
-		Key: drawn(), Surface: fmt.Sprintf("telegram:1:%d", chat), UserID: "telegram:1", Trigger: trigger, Rights: "owner",
+		Key: newToken(), Surface: fmt.Sprintf("telegram:1:%d", chat), UserID: "telegram:1", Trigger: trigger, Rights: "owner",
 		New:     sessions.NewSession{UserID: "telegram:1", Source: sessions.Source{Kind: "channel", Platform: "telegram", Type: sessions.Group}},
 		Message: sessions.Message{Role: sessions.RoleUser, Text: "What is the weather like in Lisbon today, and should I take an umbrella?", Sender: &sessions.Sender{ID: "telegram:1", Name: "Ann", Role: "owner"}},
 	}

@@ -23,14 +23,14 @@ const (
 	operationFor = 6 * time.Second // at most, whatever happens
 )
 
-// fate says what is known of a command that did not succeed.
-type fate int
+// outcome says what is known of a command that did not succeed.
+type outcome int
 
 const (
-	unknown   fate = iota // it may have run
-	refused               // it was not run; the node may take it later
-	elsewhere             // it was not run; another node has the slot
-	broken                // it was not run and never will be: our own fault
+	unknown   outcome = iota // it may have run
+	refused                  // it was not run; the node may take it later
+	elsewhere                // it was not run; another node has the slot
+	broken                   // it was not run and never will be: our own fault
 )
 
 // refusals are the error codes with which a server answers before it runs
@@ -39,9 +39,9 @@ var refusals = []string{ //nolint:gochecknoglobals // constant
 	"LOADING", "READONLY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "BUSY", "ASK", "OOM", "MISCONF", "NOREPLICAS",
 }
 
-// fateOf reads an error of a command. A slot that is being moved answers ASK:
+// outcomeOf reads an error of a command. A slot that is being moved answers ASK:
 // it is waited for, not followed, for the other node has only half of it yet.
-func fateOf(err error) fate {
+func outcomeOf(err error) outcome {
 	var server redis.Error
 	var op *net.OpError
 	var short *ReplicasError
@@ -87,7 +87,7 @@ func (s *Store) command(ctx context.Context, p partition, args ...any) (any, err
 	return s.send(ctx, p, nil, args, retryFor)
 }
 
-// send tries a command until it has an answer, its fate is unknown, or the
+// send tries a command until it has an answer, its outcome is unknown, or the
 // time for repeating it is over; with no such time it is tried once.
 func (s *Store) send(ctx context.Context, p partition, sc *script, args []any, repeat time.Duration) (any, error) {
 	if s.closed.Load() {
@@ -108,7 +108,7 @@ func (s *Store) send(ctx context.Context, p partition, sc *script, args []any, r
 		if ctx.Err() != nil || s.closed.Load() {
 			return nil, s.failure(ctx, sc, err)
 		}
-		if f := fateOf(err); f != refused && f != elsewhere {
+		if f := outcomeOf(err); f != refused && f != elsewhere {
 			return nil, s.failure(ctx, sc, err)
 		}
 		if err := s.router.refresh(ctx, table); err != nil {
@@ -133,7 +133,7 @@ func (s *Store) failure(ctx context.Context, sc *script, err error) error {
 		return sessions.ErrClosed
 	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errSlow):
 		return fmt.Errorf("%s: %w", name, ctx.Err())
-	case fateOf(err) == broken:
+	case outcomeOf(err) == broken:
 		return fmt.Errorf("redis refuses %s: %w", name, err)
 	}
 	return fmt.Errorf("%s: %w: %w", name, sessions.ErrUnavailable, s.scrub(advised(err)))

@@ -12,7 +12,7 @@ func (s *Store) Commit(ctx context.Context, request sessions.CommitRequest) (ses
 		return sessions.CommitResult{}, err
 	}
 	p := s.of(request.Lease.Session)
-	next := drawn()
+	next := newToken()
 	args, entries, err := s.commitArgs(ctx, p, request, next)
 	if err != nil {
 		return sessions.CommitResult{}, err
@@ -44,7 +44,7 @@ func (s *Store) commitArgs(ctx context.Context, p partition, request sessions.Co
 		return nil, nil, err
 	}
 	args = append(append(append(args, list...), sessions.MetadataMax), patch...)
-	args = append(append(args, rows...), claimMillis(request.Send), drawn())
+	args = append(append(args, rows...), claimMillis(request.Send), newToken())
 	return append(args, claimMillis(request.Next), next, sessions.CollectMax, sessions.TailMax), entries, nil
 }
 

@@ -61,39 +61,39 @@ func (s *Store) diagnoseReplicas(ctx context.Context, n *node) []Finding {
 		return []Finding{{LevelWarning, n.addr + " does not tell its replicas", "Check them with whoever runs the server."}}
 	}
 	online := strings.Count(info, "state=online")
-	findings := []Finding{replicasFinding(n.addr, online, n.copies)}
+	findings := []Finding{replicasFinding(n.addr, online, n.replication)}
 	if values, err := n.client.ConfigGet(ctx, "min-replicas-to-write").Result(); err == nil {
-		findings = append(findings, leastFindings(n.addr, online, values["min-replicas-to-write"], n.copies)...)
+		findings = append(findings, leastFindings(n.addr, online, values["min-replicas-to-write"], n.replication)...)
 	}
-	if n.copies.synced {
+	if n.replication.synced {
 		findings = append(findings, syncedFindings(n.addr, n.client.Do(ctx, "command", "info", "waitaof").Val())...)
 	}
 	return findings
 }
 
-func replicasFinding(addr string, online int, k copies) Finding {
+func replicasFinding(addr string, online int, want replication) Finding {
 	have := fmt.Sprintf("%s has %d replica(s) online", addr, online)
 	switch {
-	case k.replicas == 0 && online == 0:
+	case want.replicas == 0 && online == 0:
 		return Finding{Level: LevelOK, What: have + "; safe mode is off"}
-	case k.replicas == 0:
+	case want.replicas == 0:
 		return Finding{LevelWarning, have + " and safe mode is off: a failover loses what was acknowledged in the moment before", "Add replicas=1 to the store's URL, or accept that."}
-	case online < k.replicas:
-		return Finding{LevelError, fmt.Sprintf("%s, safe mode waits for %d: nothing is acknowledged", have, k.replicas), "Bring the replicas back, or lower replicas= in the store's URL."}
+	case online < want.replicas:
+		return Finding{LevelError, fmt.Sprintf("%s, safe mode waits for %d: nothing is acknowledged", have, want.replicas), "Bring the replicas back, or lower replicas= in the store's URL."}
 	}
-	return Finding{Level: LevelOK, What: fmt.Sprintf("%s; safe mode is on and waits for %d", have, k.replicas)}
+	return Finding{Level: LevelOK, What: fmt.Sprintf("%s; safe mode is on and waits for %d", have, want.replicas)}
 }
 
 // leastFindings compares what the server itself asks for with what there is.
-func leastFindings(addr string, online int, value string, k copies) []Finding {
+func leastFindings(addr string, online int, value string, want replication) []Finding {
 	least, err := strconv.Atoi(value)
 	switch {
 	case err != nil:
 		return nil
 	case online < least:
 		return []Finding{{LevelError, fmt.Sprintf("%s refuses every write: min-replicas-to-write is %d", addr, least), "Bring the replicas back, or lower min-replicas-to-write."}}
-	case least == 0 && k.replicas > 0:
-		return []Finding{{LevelWarning, addr + " goes on taking writes that no gateway acknowledges when it is cut off from its replicas (min-replicas-to-write 0)", fmt.Sprintf("Set min-replicas-to-write %d, on the replicas too.", k.replicas)}}
+	case least == 0 && want.replicas > 0:
+		return []Finding{{LevelWarning, addr + " goes on taking writes that no gateway acknowledges when it is cut off from its replicas (min-replicas-to-write 0)", fmt.Sprintf("Set min-replicas-to-write %d, on the replicas too.", want.replicas)}}
 	}
 	return nil
 }

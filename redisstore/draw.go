@@ -9,8 +9,8 @@ import (
 	"parley/sessions"
 )
 
-// drawn is a random word of 16 letters and digits: 80 bits.
-func drawn() string { return strings.ToLower(rand.Text()[:16]) }
+// newToken is a random word of 16 letters and digits: 80 bits.
+func newToken() string { return strings.ToLower(rand.Text()[:16]) }
 
 const drawAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -19,7 +19,7 @@ const drawAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
 // drawn once: every post of a surface needs one at hand.
 func drawID(surface string, day time.Time, count int) string {
 	prefix := sessions.IDPrefix(surface, day)
-	want := home(sessions.SurfaceHome(surface), count)
+	want := partitionOf(sessions.SurfaceHome(surface), count)
 	stem := prefix + strings.ToLower(rand.Text()[:9])
 	if sessions.Home(stem) != stem { // the ending does not count
 		return sessions.DrawID(prefix, nil)
@@ -29,7 +29,7 @@ func drawID(surface string, day time.Time, count int) string {
 	if id, ok := drawEnding(stem, h.Sum64(), want, count); ok {
 		return id
 	}
-	return sessions.DrawID(prefix, func(id string) bool { return home(id, count) == want })
+	return sessions.DrawID(prefix, func(id string) bool { return partitionOf(id, count) == want })
 }
 
 // drawEnding looks for three letters that put the id into the wanted

@@ -90,7 +90,7 @@ func (s *Store) apply(ctx context.Context, target string, steps []step, send *se
 		args = append(args, st.id, st.op, st.body)
 	}
 	there := s.targetOf(target)
-	val, err := s.run(ctx, there, s.scripts.forwardApply, append(args, claimMillis(send), drawn())...)
+	val, err := s.run(ctx, there, s.scripts.forwardApply, append(args, claimMillis(send), newToken())...)
 	if err != nil {
 		return nil, err
 	}

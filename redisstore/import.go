@@ -33,7 +33,7 @@ func (s *Store) Import(ctx context.Context, record sessions.Record, entries iter
 	if there != int64(0) {
 		return sessions.Record{}, sessions.ErrConflict
 	}
-	st := stage{store: s, partition: p, name: drawn()}
+	st := stage{store: s, partition: p, name: newToken()}
 	made, err := s.implant(ctx, &st, record, entries)
 	if err != nil {
 		st.drop(context.WithoutCancel(ctx))

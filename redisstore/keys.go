@@ -22,9 +22,8 @@ type partition struct {
 // key names a key of the partition as the scripts do.
 func (p partition) key(kind, name string) string { return p.base + ":" + kind + ":" + name }
 
-// dueKey is the set of what is due, wakeChannel where hints about it go,
-// liveChannel where hints about a session go.
-func (p partition) dueKey() string                    { return p.base + ":due" }
+// wakeChannel is where hints about what is due go, liveChannel where hints
+// about a session go.
 func (p partition) wakeChannel() string               { return p.base + ":wake" }
 func (p partition) liveChannel(session string) string { return p.key("live", session) }
 
@@ -73,16 +72,16 @@ func slotOf(tag string) int {
 	return int(crc) % slotCount
 }
 
-// home hashes a session id, surface, lock, chat or timer's home to a
+// partitionOf hashes a session id, surface, lock, chat or timer's home to a
 // partition. Stored keys depend on it.
-func home(name string, count int) int {
+func partitionOf(name string, count int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(sessions.Home(name))) // never fails
 	sum := h.Sum64()
 	return int((sum ^ sum>>32) % uint64(count)) //nolint:gosec // below count
 }
 
-func (s *Store) of(name string) partition { return s.parts[home(name, len(s.parts))] }
+func (s *Store) of(name string) partition { return s.parts[partitionOf(name, len(s.parts))] }
 
 func (s *Store) ofSurface(surface string) partition { return s.of(sessions.SurfaceHome(surface)) }
 
@@ -99,7 +98,7 @@ func unescapeHome(home string) string {
 func timerRef(home, name string) string { return escapeHome(home) + "/" + name }
 
 // An id that carries its partition: "5-abc…".
-func partitionedID(p partition) string { return strconv.Itoa(p.index) + "-" + drawn() }
+func partitionedID(p partition) string { return strconv.Itoa(p.index) + "-" + newToken() }
 
 // ofID is the partition an id carries.
 func (s *Store) ofID(id string) (partition, bool) {

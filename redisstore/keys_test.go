@@ -23,7 +23,6 @@ func TestKeysAreTheseForEver(t *testing.T) {
 		"role":       {s.of("flow9__writer").base, s.of("flow9__reader").base},
 		"surface":    {s.ofSurface("telegram:1:-100").key("b", "telegram:1:-100"), "parley:{5f}:b:telegram:1:-100"},
 		"named":      {s.ofSurface("cli:local:main").base, s.of("cli:main").base},
-		"due":        {s.parts[0].dueKey(), s.parts[0].base + ":due"},
 		"wake":       {s.parts[0].wakeChannel(), s.parts[0].base + ":wake"},
 		"live":       {s.parts[0].liveChannel("cli:main"), s.parts[0].base + ":live:cli:main"},
 		"timer":      {timerRef("flow/9", "idle"), "flow%2F9/idle"},
@@ -59,7 +58,7 @@ func TestHomesSpreadEvenly(t *testing.T) {
 	t.Parallel()
 	seen := make([]int, 64)
 	for range 6400 {
-		seen[home(sessions.DrawID("telegram:2026-11-21-", nil), 64)]++
+		seen[partitionOf(sessions.DrawID("telegram:2026-11-21-", nil), 64)]++
 	}
 	if slices.Min(seen) < 40 || slices.Max(seen) > 180 {
 		t.Fatalf("6400 sessions over 64 partitions: %v", seen)
@@ -83,7 +82,7 @@ func TestDrawnIDsAreInTheSurfacesPartition(t *testing.T) {
 		surface := rapid.SampledFrom([]string{"telegram:1:-100", "slack:T1:C1:17.5", "cli:local:main", "cli:local:a__b", "api:x:sub:y"}).Draw(t, "surface")
 		count := rapid.IntRange(1, PartitionsMax).Draw(t, "count")
 		id := drawID(surface, time.Unix(0, 0), count)
-		if home(id, count) != home(sessions.SurfaceHome(surface), count) {
+		if partitionOf(id, count) != partitionOf(sessions.SurfaceHome(surface), count) {
 			t.Fatalf("%s of %s is elsewhere", id, surface)
 		}
 		if err := sessions.CheckID(id); err != nil {

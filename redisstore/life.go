@@ -33,7 +33,7 @@ func (s *Store) Attach(ctx context.Context, request sessions.AttachRequest) (ses
 		}
 	}
 	code, r, err := s.answer(ctx, p, s.scripts.attach, request.Surface, request.Session, bit(mine), bit(request.Group),
-		bit(request.Revive), drawn())
+		bit(request.Revive), newToken())
 	if err != nil {
 		return sessions.Record{}, "", err
 	}
@@ -66,7 +66,7 @@ func (s *Store) Detach(ctx context.Context, id, surface string) (sessions.Record
 			return sessions.Record{}, &sessions.StateError{Session: id, State: record.State, Status: record.Status, Attempted: "detach"}
 		}
 	}
-	code, r, err := s.answer(ctx, p, s.scripts.detach, surface, id, bit(mine), drawn())
+	code, r, err := s.answer(ctx, p, s.scripts.detach, surface, id, bit(mine), newToken())
 	if err != nil {
 		return sessions.Record{}, err
 	}
@@ -86,7 +86,7 @@ func (s *Store) Expire(ctx context.Context, id string) (sessions.Record, error) 
 		return sessions.Record{}, err
 	}
 	p := s.of(id)
-	code, r, err := s.answer(ctx, p, s.scripts.expire, id, drawn())
+	code, r, err := s.answer(ctx, p, s.scripts.expire, id, newToken())
 	if err != nil {
 		return sessions.Record{}, err
 	}

@@ -57,19 +57,19 @@ func (c *call) base() string {
 // more of them. In safe mode the calls that must be on replicas have workers of
 // their own, so that no other call waits for a replica.
 type node struct {
-	addr    string
-	client  *redis.Client
-	copies  copies
-	queue   chan *call
-	safe    chan *call // those that must be on replicas; nil: safe mode is off
-	stop    chan struct{}
-	stopped sync.Once
-	workers sync.WaitGroup
+	addr        string
+	client      *redis.Client
+	replication replication
+	queue       chan *call
+	safe        chan *call // those that must be on replicas; nil: safe mode is off
+	stop        chan struct{}
+	stopped     sync.Once
+	workers     sync.WaitGroup
 }
 
-func newNode(addr string, client *redis.Client, k copies) *node {
-	n := &node{addr: addr, client: client, copies: k, queue: make(chan *call, batchMax), stop: make(chan struct{})}
-	if k.replicas > 0 {
+func newNode(addr string, client *redis.Client, want replication) *node {
+	n := &node{addr: addr, client: client, replication: want, queue: make(chan *call, batchMax), stop: make(chan struct{})}
+	if want.replicas > 0 {
 		n.safe = make(chan *call, batchMax)
 	}
 	for range pipelinesPerNode {
@@ -241,12 +241,12 @@ func (n *node) pipeline(batch []*call, load, safe bool) (cmds []*redis.Cmd, unsa
 		unloaded(batch, cmds, loads)
 		return cmds, nil
 	}
-	q := n.copies.ask(ctx, pipe, batch)
+	q := n.replication.ask(ctx, pipe, batch)
 	_, err := pipe.Exec(ctx)
 	unanswered(cmds, err)
 	unanswered(q.commands(), err)
 	unloaded(batch, cmds, loads)
-	return cmds, n.copies.verdict(q)
+	return cmds, n.replication.verdict(q)
 }
 
 // unloaded gives the calls whose library a server would not load its reason.

@@ -67,5 +67,5 @@ func (s *Store) Clear(ctx context.Context, id string) (sessions.Record, error) {
 	if err := sessions.CheckID(id); err != nil {
 		return sessions.Record{}, err
 	}
-	return s.recordOf(ctx, s.of(id), s.scripts.clear, "clear", id, drawn())
+	return s.recordOf(ctx, s.of(id), s.scripts.clear, "clear", id, newToken())
 }

@@ -72,7 +72,7 @@ func (s *Store) Enqueue(ctx context.Context, request sessions.EnqueueRequest) (s
 		keep = max(request.KeyFor.Milliseconds(), 1)
 	}
 	args := append([]any{request.Key, keep}, rows...)
-	code, r, err := s.answer(ctx, p, s.scripts.enqueue, append(args, claimMillis(request.Send), drawn())...)
+	code, r, err := s.answer(ctx, p, s.scripts.enqueue, append(args, claimMillis(request.Send), newToken())...)
 	switch {
 	case err != nil:
 		return sessions.EnqueueResult{}, err
@@ -93,7 +93,7 @@ func (s *Store) Take(ctx context.Context, lane string, claimer sessions.Claimer)
 	if err := claimer.Check(); err != nil {
 		return sessions.Delivery{}, err
 	}
-	code, r, err := s.answer(ctx, s.ofSurface(lane), s.scripts.take, lane, drawn(), claimer.For.Milliseconds())
+	code, r, err := s.answer(ctx, s.ofSurface(lane), s.scripts.take, lane, newToken(), claimer.For.Milliseconds())
 	if err != nil {
 		return sessions.Delivery{}, err
 	}
@@ -119,7 +119,7 @@ func (s *Store) Settle(ctx context.Context, settlement sessions.Settlement, clai
 	}
 	code, r, err := s.answer(ctx, p, s.scripts.settle, d.Lane.ID, d.Lane.Nonce, d.ID,
 		bit(settlement.State == sessions.DeliveryPending), settlement.After.Milliseconds(), bit(settlement.MaybeSent),
-		bit(settlement.Uncounted), receipt, bit(s.of(d.Session) == p), next, drawn())
+		bit(settlement.Uncounted), receipt, bit(s.of(d.Session) == p), next, newToken())
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (s *Store) Open(ctx context.Context, request sessions.NewSession) (sessions
 		return record, false, err
 	}
 	// That session has ended; its surface, which is at home here, is to be free.
-	if _, err := s.apply(ctx, "o:"+request.Surface, []step{{drawn(), "unbind", target}}, nil); err != nil {
+	if _, err := s.apply(ctx, "o:"+request.Surface, []step{{newToken(), "unbind", target}}, nil); err != nil {
 		return sessions.Record{}, false, err
 	}
 	record, created, target, err = s.openIn(ctx, p, request)
@@ -211,8 +211,8 @@ func (s *Store) Rotate(ctx context.Context, request sessions.RotateRequest) (ses
 		return sessions.RotateResult{}, err
 	}
 	bare, random := s.idsFor(request.New)
-	args := append([]any{surface, request.Key, dedupeFor, request.New.ID, bare, random, request.New.UserID, made, drawn()}, rows...)
-	code, r, err := s.answer(ctx, p, s.scripts.rotate, append(args, claimMillis(request.Send), drawn(), request.Held)...)
+	args := append([]any{surface, request.Key, dedupeFor, request.New.ID, bare, random, request.New.UserID, made, newToken()}, rows...)
+	code, r, err := s.answer(ctx, p, s.scripts.rotate, append(args, claimMillis(request.Send), newToken(), request.Held)...)
 	switch {
 	case err != nil:
 		return sessions.RotateResult{}, err

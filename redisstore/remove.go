@@ -28,7 +28,7 @@ func (s *Store) remove(ctx context.Context, id string, unused bool) (bool, error
 		return false, err
 	}
 	p := s.of(id)
-	code, r, err := s.answer(ctx, p, s.scripts.remove, id, bit(unused), drawn())
+	code, r, err := s.answer(ctx, p, s.scripts.remove, id, bit(unused), newToken())
 	switch {
 	case err != nil:
 		return false, err

@@ -16,9 +16,9 @@ const (
 	replicasWithin = 1500 * time.Millisecond // half of what Slack, the most impatient platform, gives an acknowledgement
 )
 
-// copies say where a call's writes must be before it has succeeded. The zero
+// replication says where a call's writes must be before it has succeeded. The zero
 // value is safe mode off: on the node itself.
-type copies struct {
+type replication struct {
 	replicas int  // of the node that must have them
 	synced   bool // on the disks of the node and of these replicas
 }
@@ -68,15 +68,15 @@ type question struct {
 // since 7.2 a server waits for the last write of that connection, which may be
 // older than what a duplicate in the batch stands for. Hence the marks, which
 // are writes of no meaning; a second one, for a slot may just be moving away.
-func (k copies) ask(ctx context.Context, pipe redis.Pipeliner, batch []*call) *question {
+func (want replication) ask(ctx context.Context, pipe redis.Pipeliner, batch []*call) *question {
 	q := &question{}
 	bases := []string{batch[0].base(), batch[len(batch)-1].base()}
 	for _, base := range slices.Compact(bases) {
 		q.marks = append(q.marks, redis.NewCmd(ctx, "set", base+":ping", "", "px", time.Second.Milliseconds()))
 	}
-	q.wait = redis.NewCmd(ctx, "wait", k.replicas, replicasWithin.Milliseconds())
-	if k.synced {
-		q.wait = redis.NewCmd(ctx, "waitaof", 1, k.replicas, replicasWithin.Milliseconds())
+	q.wait = redis.NewCmd(ctx, "wait", want.replicas, replicasWithin.Milliseconds())
+	if want.synced {
+		q.wait = redis.NewCmd(ctx, "waitaof", 1, want.replicas, replicasWithin.Milliseconds())
 	}
 	for _, cmd := range q.commands() {
 		_ = pipe.Process(ctx, cmd) // queues only
@@ -98,14 +98,14 @@ func (q *question) failed() error {
 }
 
 // verdict reads the answer: nil if the replicas have it.
-func (k copies) verdict(q *question) error {
-	short := &ReplicasError{Want: k.replicas, Within: replicasWithin, Synced: k.synced}
+func (want replication) verdict(q *question) error {
+	short := &ReplicasError{Want: want.replicas, Within: replicasWithin, Synced: want.synced}
 	if short.Cause = q.failed(); short.Cause != nil {
 		return short
 	}
 	var node bool
 	node, short.Have, short.Cause = confirmed(q.wait.Val())
-	if short.Cause == nil && node && short.Have >= k.replicas {
+	if short.Cause == nil && node && short.Have >= want.replicas {
 		return nil
 	}
 	return short

@@ -150,7 +150,7 @@ func monitored(t *testing.T, server *redistest.Server, task func()) []string {
 		t.Fatalf("%q, %v", told.Text(), err)
 	}
 	task()
-	mark := drawn()
+	mark := newToken()
 	if err := client.Echo(t.Context(), mark).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -292,28 +292,28 @@ func TestVerdict(t *testing.T) {
 	}
 	good, bad := answer("OK", nil), answer(nil, errors.New("MOVED 1 x:1"))
 	for name, c := range map[string]struct {
-		copies copies
-		marks  []*redis.Cmd
-		wait   *redis.Cmd
-		want   bool
+		asked replication
+		marks []*redis.Cmd
+		wait  *redis.Cmd
+		want  bool
 	}{
-		"enough":                {copies{replicas: 2}, []*redis.Cmd{good}, answer(int64(2), nil), true},
-		"too few":               {copies{replicas: 2}, []*redis.Cmd{good}, answer(int64(1), nil), false},
-		"one mark of two":       {copies{replicas: 1}, []*redis.Cmd{bad, good}, answer(int64(1), nil), true},
-		"no mark":               {copies{replicas: 1}, []*redis.Cmd{bad, bad}, answer(int64(1), nil), false},
-		"the question fails":    {copies{replicas: 1}, []*redis.Cmd{good}, answer(nil, errors.New("READONLY")), false},
-		"no sense":              {copies{replicas: 1}, []*redis.Cmd{good}, answer("many", nil), false},
-		"on disks":              {copies{replicas: 1, synced: true}, []*redis.Cmd{good}, answer([]any{int64(1), int64(1)}, nil), true},
-		"not the master's":      {copies{replicas: 1, synced: true}, []*redis.Cmd{good}, answer([]any{int64(0), int64(1)}, nil), false},
-		"not the replica's":     {copies{replicas: 1, synced: true}, []*redis.Cmd{good}, answer([]any{int64(1), int64(0)}, nil), false},
-		"half of a disk answer": {copies{replicas: 1, synced: true}, []*redis.Cmd{good}, answer([]any{int64(1)}, nil), false},
+		"enough":                {replication{replicas: 2}, []*redis.Cmd{good}, answer(int64(2), nil), true},
+		"too few":               {replication{replicas: 2}, []*redis.Cmd{good}, answer(int64(1), nil), false},
+		"one mark of two":       {replication{replicas: 1}, []*redis.Cmd{bad, good}, answer(int64(1), nil), true},
+		"no mark":               {replication{replicas: 1}, []*redis.Cmd{bad, bad}, answer(int64(1), nil), false},
+		"the question fails":    {replication{replicas: 1}, []*redis.Cmd{good}, answer(nil, errors.New("READONLY")), false},
+		"no sense":              {replication{replicas: 1}, []*redis.Cmd{good}, answer("many", nil), false},
+		"on disks":              {replication{replicas: 1, synced: true}, []*redis.Cmd{good}, answer([]any{int64(1), int64(1)}, nil), true},
+		"not the master's":      {replication{replicas: 1, synced: true}, []*redis.Cmd{good}, answer([]any{int64(0), int64(1)}, nil), false},
+		"not the replica's":     {replication{replicas: 1, synced: true}, []*redis.Cmd{good}, answer([]any{int64(1), int64(0)}, nil), false},
+		"half of a disk answer": {replication{replicas: 1, synced: true}, []*redis.Cmd{good}, answer([]any{int64(1)}, nil), false},
 	} {
-		err := c.copies.verdict(&question{marks: c.marks, wait: c.wait})
+		err := c.asked.verdict(&question{marks: c.marks, wait: c.wait})
 		if (err == nil) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err != nil && fateOf(err) != unknown {
-			t.Errorf("%s: its fate is known: it would be sent again", name)
+		if err != nil && outcomeOf(err) != unknown {
+			t.Errorf("%s: its outcome is known: it would be sent again", name)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func quickCommit(turn *sessions.Turn, send *sessions.Claimer) sessions.CommitReq
 	}
 }
 
-// A write whose answer is lost has an unknown fate: it is reported, never sent
+// A write whose answer is lost has an unknown outcome: it is reported, never sent
 // again, and a repetition with the same key is a duplicate.
 func TestALostAnswerIsNotSentTwice(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func (r *router) connect(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	only := newNode(r.address.hosts[0], client(), r.address.copies)
+	only := newNode(r.address.hosts[0], client(), r.address.replication)
 	r.nodes[only.addr] = only
 	table := slices.Repeat([]*node{only}, len(r.parts))
 	r.table.Store(&table)
@@ -125,7 +125,7 @@ func (r *router) adopt(asked string, shards []redis.ClusterShard) error {
 			return fmt.Errorf("%s knows no master for slot %d", asked, p.slot)
 		}
 		if r.nodes[addr] == nil {
-			r.nodes[addr] = newNode(addr, r.address.client(addr), r.address.copies)
+			r.nodes[addr] = newNode(addr, r.address.client(addr), r.address.replication)
 		}
 		table[i], used[addr] = r.nodes[addr], true
 	}

@@ -53,7 +53,7 @@ func TestAttachIsFinishedByDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	far := farSurface(s, "api:s")
-	if code, _, err := s.answer(ctx, s.ofSurface(far), s.scripts.attach, far, "api:s", 0, 0, 1, drawn()); err != nil || code != "ok" {
+	if code, _, err := s.answer(ctx, s.ofSurface(far), s.scripts.attach, far, "api:s", 0, 0, 1, newToken()); err != nil || code != "ok" {
 		t.Fatal(code, err)
 	}
 	posted, err := s.Post(ctx, on(far, false))
@@ -76,7 +76,7 @@ func TestAttachToWhatIsDeletedMeanwhileFreesTheSurface(t *testing.T) {
 		t.Fatal(err)
 	}
 	far := farSurface(s, "api:s")
-	if _, _, err := s.answer(ctx, s.ofSurface(far), s.scripts.attach, far, "api:s", 0, 0, 0, drawn()); err != nil {
+	if _, _, err := s.answer(ctx, s.ofSurface(far), s.scripts.attach, far, "api:s", 0, 0, 0, newToken()); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Delete(ctx, "api:s"); err != nil {
@@ -114,7 +114,7 @@ func TestLinkIsFinishedByDue(t *testing.T) {
 	if _, _, err := s.answer(ctx, p, s.scripts.userReserve, code, "slack:U1", 1); err != nil {
 		t.Fatal(err)
 	}
-	if answer, _, err := s.answer(ctx, s.of("slack:U1"), s.scripts.userYield, "slack:U1", "telegram:1", drawn(), len(s.parts)); err != nil || answer != "ok" {
+	if answer, _, err := s.answer(ctx, s.of("slack:U1"), s.scripts.userYield, "slack:U1", "telegram:1", newToken(), len(s.parts)); err != nil || answer != "ok" {
 		t.Fatal(answer, err)
 	}
 	if user, err := s.Who(ctx, "slack:U1"); err != nil || user.ID != "telegram:1" || !user.Is("slack:U1") {

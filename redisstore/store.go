@@ -48,7 +48,6 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
-	redis.SetLogger(quiet{}) // the library has only one for the whole process
 	a, err := parseURL(config.URL.Reveal())
 	if err == nil {
 		err = a.trust()
@@ -154,7 +153,7 @@ func (s *Store) payload(ctx context.Context, p partition, payload []byte) (blob,
 	if len(payload) <= blobMin {
 		return "", string(payload), nil
 	}
-	blob = drawn()
+	blob = newToken()
 	_, err = s.command(ctx, p, "set", p.key("e", blob), payload, "px", blobFor.Milliseconds())
 	return blob, "", err
 }

@@ -105,7 +105,7 @@ func (s *Store) sweepAll(ctx context.Context, request sessions.SweepRequest, lis
 }
 
 func (s *Store) sweepIn(ctx context.Context, p partition, request sessions.SweepRequest, ids []string) ([]string, error) {
-	args := []any{string(request.Rule), request.Age.Milliseconds(), drawn(), len(ids)}
+	args := []any{string(request.Rule), request.Age.Milliseconds(), newToken(), len(ids)}
 	for _, id := range ids {
 		args = append(args, id)
 	}

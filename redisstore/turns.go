@@ -62,7 +62,7 @@ func (s *Store) postSurface(ctx context.Context, request sessions.PostRequest, e
 // leave takes a surface off a session of another partition that it is not
 // bound to any more. surfaces[] only follows the bindings: a failure is logged.
 func (s *Store) leave(ctx context.Context, session, surface string) {
-	_, err := s.apply(ctx, "s:"+session, []step{{drawn(), "leave", surface}}, nil)
+	_, err := s.apply(ctx, "s:"+session, []step{{newToken(), "leave", surface}}, nil)
 	if err != nil {
 		s.config.Logger.WarnContext(ctx, "a session still names a surface that it has lost", "session", session, "error", err)
 	}
@@ -71,7 +71,7 @@ func (s *Store) leave(ctx context.Context, session, surface string) {
 // postIn runs the post in one partition. moved is the session of another one
 // that the surface is bound to.
 func (s *Store) postIn(ctx context.Context, p partition, request sessions.PostRequest, entry sessions.NewEntry, session, ended string) (result sessions.PostResult, moved string, err error) {
-	nonce := drawn()
+	nonce := newToken()
 	args, err := s.postArgs(ctx, p, request, entry, session, ended, nonce)
 	if err != nil {
 		return result, "", err
@@ -183,7 +183,7 @@ func (s *Store) Claim(ctx context.Context, request sessions.ClaimRequest) (*sess
 	if err := request.Check(); err != nil {
 		return nil, err
 	}
-	p, nonce := s.of(request.Session), drawn()
+	p, nonce := s.of(request.Session), newToken()
 	code, r, err := s.answer(ctx, p, s.scripts.claim, request.Session, nonce, request.Claimer.For.Milliseconds(),
 		request.Known.Session, request.Known.Seq, sessions.CollectMax, sessions.TailMax)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *Store) Again(ctx context.Context, request sessions.AgainRequest) (*sess
 	if err := request.Check(); err != nil {
 		return nil, false, err
 	}
-	p, nonce := s.of(request.Session), drawn()
+	p, nonce := s.of(request.Session), newToken()
 	code, r, err := s.answer(ctx, p, s.scripts.again, request.Session, request.Key, dedupeFor, claimMillis(request.Claim), nonce,
 		request.Known.Session, request.Known.Seq, sessions.CollectMax, sessions.TailMax)
 	switch {

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -34,16 +33,16 @@ const (
 
 // address is a parsed store URL. Its errors never carry the URL: that has a password.
 type address struct {
-	kind     string
-	hosts    []string // host:port
-	master   string   // sentinel
-	user     string
-	password string
-	db       int
-	tls      bool
-	ca       string         // file of the authority that is trusted instead of the system's
-	roots    *x509.CertPool // read from ca
-	copies   copies
+	kind        string
+	hosts       []string // host:port
+	master      string   // sentinel
+	user        string
+	password    string
+	db          int
+	tls         bool
+	ca          string         // file of the authority that is trusted instead of the system's
+	roots       *x509.CertPool // read from ca
+	replication replication
 }
 
 // CheckURL says what is wrong with a store's URL, its settings and the file of
@@ -93,7 +92,7 @@ func (a *address) parseQuery(query string) error {
 			return err
 		}
 	}
-	if a.copies.synced && a.copies.replicas == 0 {
+	if a.replication.synced && a.replication.replicas == 0 {
 		return errors.New("the store URL's synced=true needs replicas=N: how many replicas to wait for")
 	}
 	if a.ca != "" && !a.tls {
@@ -107,11 +106,11 @@ func (a *address) parseSetting(name, value string) (err error) {
 	case "tls":
 		a.tls, err = strconv.ParseBool(value)
 	case "synced":
-		a.copies.synced, err = strconv.ParseBool(value)
+		a.replication.synced, err = strconv.ParseBool(value)
 	case "ca":
 		a.ca = value
 	case "replicas":
-		if a.copies.replicas, err = strconv.Atoi(value); err != nil || a.copies.replicas < 0 || a.copies.replicas > replicasMax {
+		if a.replication.replicas, err = strconv.Atoi(value); err != nil || a.replication.replicas < 0 || a.replication.replicas > replicasMax {
 			return fmt.Errorf("the store URL's replicas must be a number from 0 to %d", replicasMax)
 		}
 	default:
@@ -217,16 +216,9 @@ func advised(err error) error {
 	return fmt.Errorf("%w: give the file of the authority that signed the server's certificate as ?ca=FILE in the store's URL, and reach the server by a name that the certificate has", err)
 }
 
-// quiet keeps the client library from writing to standard error by itself:
-// what it has to say comes back as errors.
-type quiet struct{}
-
-// Printf drops the line.
-func (quiet) Printf(context.Context, string, ...any) {}
-
 // pipelines is how many connections the workers of a node may need, and one.
 func (a address) pipelines() int {
-	if a.copies.replicas > 0 {
+	if a.replication.replicas > 0 {
 		return 2*pipelinesPerNode + 1
 	}
 	return pipelinesPerNode + 1

@@ -18,7 +18,7 @@ func TestParseURL(t *testing.T) {
 		"redis://[::1]:7":                          {kind: standalone, hosts: []string{"[::1]:7"}},
 		"redis+cluster://u:p@a,b:2,c?tls=1":        {kind: cluster, hosts: []string{"a:6379", "b:2", "c:6379"}, user: "u", password: "p", tls: true},
 		"redis+sentinel://a,b:2/mymaster/3":        {kind: sentinel, hosts: []string{"a:26379", "b:2"}, master: "mymaster", db: 3},
-		"redis+cluster://a?replicas=2&synced=true": {kind: cluster, hosts: []string{"a:6379"}, copies: copies{replicas: 2, synced: true}},
+		"redis+cluster://a?replicas=2&synced=true": {kind: cluster, hosts: []string{"a:6379"}, replication: replication{replicas: 2, synced: true}},
 		"rediss://a?ca=/etc/ca.pem&replicas=0":     {kind: standalone, hosts: []string{"a:6379"}, tls: true, ca: "/etc/ca.pem"},
 		"redis+sentinel://:pw@a/m?tls=false":       {kind: sentinel, hosts: []string{"a:26379"}, master: "m", password: "pw"},
 	} {

@@ -147,7 +147,7 @@ func (s *Store) TakeLink(ctx context.Context, code, identity string) (sessions.U
 
 func (s *Store) yield(ctx context.Context, p partition, code, joining, user string) error {
 	from := s.of(joining)
-	answer, r, err := s.answer(ctx, from, s.scripts.userYield, joining, user, drawn(), len(s.parts))
+	answer, r, err := s.answer(ctx, from, s.scripts.userYield, joining, user, newToken(), len(s.parts))
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (s *Store) yield(ctx context.Context, p partition, code, joining, user stri
 
 // linking waits for the right to make users one. It lapses by itself.
 func (s *Store) linking(ctx context.Context) (unlock func(), err error) {
-	lock := sessions.Lock{Name: linkLock, Owner: drawn()}
+	lock := sessions.Lock{Name: linkLock, Owner: newToken()}
 	ctx, cancel := context.WithTimeout(ctx, linkFor)
 	defer cancel()
 	for {
@@ -179,7 +179,7 @@ func (s *Store) linking(ctx context.Context) (unlock func(), err error) {
 		if !errors.Is(err, sessions.ErrBusy) || !pause.For(ctx, linkWait) {
 			return nil, fmt.Errorf("link: %w: %w", sessions.ErrUnavailable, err)
 		}
-		lock.Owner = drawn()
+		lock.Owner = newToken()
 	}
 	return func() {
 		ctx := context.WithoutCancel(ctx)

@@ -24,7 +24,8 @@ func main() {
 }
 
 // silence keeps the Redis library from writing to the error output by itself.
-// What it would tell, the store's errors tell as well.
+// What it would tell, the store's errors tell as well. The library has one
+// logger for the whole process, so the program sets it, and nobody else.
 type silence struct{}
 
 // Printf drops the line.
