@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"parley/adapters"
 	"parley/conversations"
+	"parley/sessions"
 )
 
 // Limits of a message's envelope.
@@ -26,6 +28,9 @@ type messageRequest struct {
 	// Surface is where it is said: one of the gateway's own places. Without
 	// it the session's id tells.
 	Surface string `json:"surface"`
+	// Workspace is what a conversation that begins with it belongs to, such as
+	// a terminal's working directory.
+	Workspace string `json:"workspace"`
 }
 
 // senderJSON says on whose behalf the owner's program speaks. ID is a platform
@@ -119,7 +124,7 @@ func (s *Server) readSay(w http.ResponseWriter, r *http.Request) (Say, error) {
 	if err := readJSON(w, r, messageBodyMax, &request); err != nil {
 		return Say{}, err
 	}
-	if err := checkText(request.Text); err != nil {
+	if err := errors.Join(checkText(request.Text), sessions.CheckWorkspace(request.Workspace)); err != nil {
 		return Say{}, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
@@ -137,7 +142,7 @@ func (s *Server) readSay(w http.ResponseWriter, r *http.Request) (Say, error) {
 	}
 	who := callerOf(r)
 	return Say{Key: who.said(r.PathValue("id"), key), Namespace: who.Namespace, MaxRole: who.maxRole, Surface: to.surface, Session: to.session, Held: to.held, Sender: sender,
-		Text: request.Text, Append: request.Append}, err
+		Text: request.Text, Workspace: request.Workspace, Append: request.Append}, err
 }
 
 func checkText(text string) error {

@@ -283,6 +283,7 @@ func TestMalformedMessagesAreRefused(t *testing.T) {
 		{"a sender who is no identity", "", `{"text":"x","sender":{"id":"Ann"}}`, nil, 400, "bad_request"},
 		{"a sender with a space", "", `{"text":"x","sender":{"id":"telegram:5 6"}}`, nil, 400, "bad_request"},
 		{"a sender with a long name", "", `{"text":"x","sender":{"name":"` + strings.Repeat("n", 300) + `"}}`, nil, 400, "bad_request"},
+		{"a long workspace", "", `{"text":"x","workspace":"` + strings.Repeat("w", sessions.KeyMax+1) + `"}`, nil, 400, "bad_request"},
 		{"a long key", "", `{"text":"x"}`, []option{header("Idempotency-Key", strings.Repeat("k", 201))}, 400, "bad_request"},
 		{"a key that is not ASCII", "", `{"text":"x"}`, []option{header("Idempotency-Key", "ключ")}, 400, "bad_request"},
 		{"a wait that is no time", "?wait=soon", `{"text":"x"}`, nil, 400, "bad_request"},

@@ -65,8 +65,8 @@ type Say struct {
 	Namespace string
 	MaxRole   string
 	Text      string // ≤ TextMax bytes
-	Workspace string
-	Append    bool // store without asking for an answer
+	Workspace string // of a session that begins with it
+	Append    bool   // store without asking for an answer
 }
 
 // TextMax is the longest text of one message the API takes, in bytes.

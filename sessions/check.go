@@ -20,6 +20,9 @@ func CheckKey(what, key string) error {
 	return checkOptional(what, key)
 }
 
+// CheckWorkspace refuses what cannot be a workspace's id; an empty one is none.
+func CheckWorkspace(id string) error { return checkOptional("workspace id", id) }
+
 func checkOptional(what, key string) error {
 	if len(key) > KeyMax {
 		return &InvalidError{What: what, Why: fmt.Sprintf("it must have at most %d bytes", KeyMax)}
@@ -128,7 +131,7 @@ func (n NewSession) checkRest() error {
 	if err := checkOptional("user id", n.UserID); err != nil {
 		return err
 	}
-	if err := checkOptional("workspace id", n.WorkspaceID); err != nil {
+	if err := CheckWorkspace(n.WorkspaceID); err != nil {
 		return err
 	}
 	if err := checkOptional("name", n.Name); err != nil {

@@ -91,7 +91,7 @@ func (g *Gateway) Say(ctx context.Context, say api.Say) (api.Said, error) {
 }
 
 func newSession(say api.Say) sessions.NewSession {
-	return sessions.NewSession{Surface: say.Surface.Key(), Source: sessions.Source{
+	return sessions.NewSession{Surface: say.Surface.Key(), WorkspaceID: say.Workspace, Source: sessions.Source{
 		Kind: string(say.Surface.Platform), Platform: string(say.Surface.Platform), Type: sessions.Direct}}
 }
 

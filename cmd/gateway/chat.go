@@ -5,12 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -28,21 +26,16 @@ import (
 	"parley/sessions"
 )
 
-// Files of the chat in the data folder, and the name it has unless told.
+// Files of the chat in the data folder, and how long a token's file may be.
 const (
-	historyFile    = "chat-history"
-	lastNameFile   = "chat-last"
-	chatLogFile    = "chat.log"
-	sessionDefault = "main"
-	tokenFileMax   = 4096
-	sessionNameMax = 100 // a bound in the expression would take 100 KB
+	historyFile  = "chat-history"
+	chatLogFile  = "chat.log"
+	tokenFileMax = 4096
 )
 
 // chatGrace is how long who leaves a chat waits for a running answer; then the
 // turn is handed back, and runs again when a gateway does.
 const chatGrace = 2 * time.Second
-
-var sessionName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 type chatFlags struct {
 	*cli.Flags
@@ -64,8 +57,8 @@ func (p *program) chatCommand(flags *cli.Flags) *cobra.Command {
 			return p.chat(command.Context(), chat)
 		},
 	}
-	command.Flags().StringVar(&chat.session, "session", "", "name of the conversation (default: "+sessionDefault+")")
-	command.Flags().BoolVar(&chat.last, "continue", false, "go on with the conversation that was used last")
+	command.Flags().StringVar(&chat.session, "session", sessionDefault, "name of the conversation")
+	command.Flags().BoolVar(&chat.last, "continue", false, "go on with the conversation that was held last in this directory")
 	command.Flags().StringVar(&chat.url, "url", "", "address of a gateway that runs elsewhere")
 	command.Flags().StringVar(&chat.tokenFile, "token-file", "", "file that holds its token (default: GATEWAY_TOKEN)")
 	command.MarkFlagsMutuallyExclusive("session", "continue")
@@ -84,48 +77,22 @@ func (p *program) chat(ctx context.Context, flags chatFlags) error {
 	if err := datafolder.Make(data); err != nil {
 		return err
 	}
-	name, err := chatName(flags, data)
-	if err != nil {
-		return err
-	}
-	if err := keepName(data, name); err != nil {
+	name := flags.session
+	if err := checkName(name); err != nil {
 		return err
 	}
 	hold := func(ctx context.Context, c *client.Client, welcome string) error {
+		if flags.last {
+			if name, err = p.lastHere(ctx, c); err != nil {
+				return err
+			}
+		}
 		return p.holdTidily(ctx, c, name, data, welcome, flags.text, flags.AsJSON)
 	}
 	if flags.url != "" {
 		return p.chatElsewhere(ctx, flags, loaded.Config, hold)
 	}
 	return p.chatHere(ctx, loaded.Config, hold)
-}
-
-// chatName is the conversation's name.
-func chatName(flags chatFlags, data string) (string, error) {
-	path := filepath.Join(data, lastNameFile)
-	name := flags.session
-	if flags.last {
-		content, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("cannot read which conversation was used last: %w", err)
-		}
-		name = strings.TrimSpace(string(content))
-	}
-	if name == "" {
-		name = sessionDefault
-	}
-	if len(name) > sessionNameMax || !sessionName.MatchString(name) {
-		return "", fmt.Errorf("%q cannot be the name of a conversation; use up to %d letters, digits and ._-", name, sessionNameMax)
-	}
-	return name, nil
-}
-
-// keepName makes a name the one used last.
-func keepName(data, name string) error {
-	if err := os.WriteFile(filepath.Join(data, lastNameFile), []byte(name+"\n"), 0o600); err != nil {
-		return fmt.Errorf("cannot keep which conversation is used: %w", err)
-	}
-	return nil
 }
 
 func (p *program) chatElsewhere(ctx context.Context, flags chatFlags, c config.Config, hold cli.HoldFunc) error {
@@ -203,7 +170,7 @@ func (p *program) chatLog(c config.Config) (log *slog.Logger, closeLog func(), e
 // line by line.
 func (p *program) hold(ctx context.Context, c *client.Client, name, data, welcome, text string, asJSON bool) error {
 	chat := terminal.Chat{Client: c, Name: name, Sender: client.Sender{ID: adapters.CLI.Owner(), Name: userName()}}
-	c.From(adapters.Surface{Platform: adapters.CLI, Account: adapters.Local, Chat: name})
+	c.From(adapters.Surface{Platform: adapters.CLI, Account: adapters.Local, Chat: name}, p.Workspace())
 	if text != "" {
 		return terminal.Once(ctx, chat, text, p.Out, asJSON)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -51,6 +52,21 @@ func TestUnreachableStoreIsOneLineOfTheWholeProcess(t *testing.T) {
 		t.Fatalf("it must fail: %v", err)
 	}
 	oneLine(t, exit.ExitCode(), errs.String(), "REDIS_URL")
+}
+
+func TestAChatInAPipeKnowsItsDirectory(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	chat, errs := m.process("chat", "--session", "work")
+	chat.Stdin = strings.NewReader("hello\n")
+	if err := chat.Run(); err != nil {
+		t.Fatalf("%v, %s", err, errs)
+	}
+	next, errs := m.process("chat", "--continue")
+	next.Dir, next.Stdin = chat.Dir, strings.NewReader("/whoami\n")
+	if out, err := next.Output(); err != nil || !strings.Contains(string(out), "cli:local:work") {
+		t.Errorf("it goes on elsewhere: %s, %v, %s", out, err, errs)
+	}
 }
 
 func TestSignalsAndKills(t *testing.T) {

@@ -27,7 +27,8 @@ type program struct {
 }
 
 func newProgram() *program {
-	return &program{Env: &cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Lookup: os.LookupEnv, Version: version}}
+	dir, _ := os.Getwd() // one that was removed meanwhile has no name
+	return &program{Env: &cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Lookup: os.LookupEnv, Dir: dir, Version: version}}
 }
 
 // main runs one command line and returns the exit code. A failure is exactly

@@ -46,7 +46,7 @@ func (p *program) newSession(ctx context.Context, flags *cli.Flags, name string)
 	if name == "" {
 		name = time.Now().Format(time.DateOnly) + "-" + strings.ToLower(rand.Text()[:4])
 	}
-	if name, err = chatName(chatFlags{session: name}, data); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	return p.chatHere(ctx, loaded.Config, func(ctx context.Context, c *client.Client, welcome string) error {
@@ -56,9 +56,6 @@ func (p *program) newSession(ctx context.Context, flags *cli.Flags, name string)
 			return fmt.Errorf("there is a conversation %s already; `gateway chat --session %s` goes on with it", id, name)
 		}
 		if !errors.Is(err, sessions.ErrNotFound) {
-			return err
-		}
-		if err := keepName(data, name); err != nil {
 			return err
 		}
 		fmt.Fprintf(p.Err, "%s is a new conversation\n", id)

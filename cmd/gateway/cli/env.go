@@ -18,6 +18,7 @@ import (
 	"parley/cmd/gateway/datafolder"
 	"parley/cmd/gateway/logging"
 	"parley/internal/localzone"
+	"parley/sessions"
 )
 
 // Flags are the flags of every command.
@@ -32,7 +33,17 @@ type Env struct {
 	Out, Err io.Writer
 	Environ  []string       // as os.Environ
 	Lookup   config.Environ // of the same
+	Dir      string         // the working directory; empty: not known
 	Version  string
+}
+
+// Workspace is the working directory as the workspace of terminal
+// conversations; empty where its name cannot be one.
+func (p *Env) Workspace() string {
+	if sessions.CheckWorkspace(p.Dir) != nil {
+		return ""
+	}
+	return p.Dir
 }
 
 // ErrReported ends the program with a failure that the output has told already.

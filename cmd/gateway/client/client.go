@@ -34,7 +34,9 @@ type Client struct {
 	base  string
 	token secret.String
 	http  *http.Client
-	place string
+
+	place     string
+	workspace string
 }
 
 // New makes a client of the gateway at base, as in http://127.0.0.1:8080.
@@ -51,9 +53,12 @@ func New(base string, token secret.String) (*Client, error) {
 	}}, nil
 }
 
-// From names the place that messages are said at, whichever conversation it
-// has: before anything is said. Without it the session's id tells.
-func (c *Client) From(surface adapters.Surface) { c.place = surface.Key() }
+// From names the place that messages are said at and events are followed from,
+// whichever conversation it has, and the workspace of those that begin there:
+// before anything is said. Without it the session's id tells.
+func (c *Client) From(surface adapters.Surface, workspace string) {
+	c.place, c.workspace = surface.Key(), workspace
+}
 
 // Close frees idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -133,10 +138,11 @@ type Said struct {
 // twice is one message.
 func (c *Client) Say(ctx context.Context, session, text, key string, sender Sender) (Said, error) {
 	body := struct {
-		Text    string  `json:"text"`
-		Sender  *Sender `json:"sender,omitempty"`
-		Surface string  `json:"surface,omitempty"`
-	}{Text: text, Surface: c.place}
+		Text      string  `json:"text"`
+		Sender    *Sender `json:"sender,omitempty"`
+		Surface   string  `json:"surface,omitempty"`
+		Workspace string  `json:"workspace,omitempty"`
+	}{Text: text, Surface: c.place, Workspace: c.workspace}
 	if sender != (Sender{}) {
 		body.Sender = &sender
 	}

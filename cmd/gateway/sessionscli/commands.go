@@ -2,6 +2,7 @@ package sessionscli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ func Command(e *cli.Env, flags *cli.Flags, newOne *cobra.Command) *cobra.Command
 
 // listFlags are the filters of `sessions list`.
 type listFlags struct {
-	all                            bool
+	all, here                      bool
 	states                         []string
 	user, workspace, surface, kind string
 	since                          time.Duration
@@ -52,6 +53,11 @@ func (p command) sessionsList(flags *cli.Flags) *cobra.Command {
 	var list listFlags
 	command := &cobra.Command{Use: "list", Short: "List conversations, the newest activity first", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if list.here {
+				if list.workspace = p.Workspace(); list.workspace == "" {
+					return errors.New("this directory's name cannot be a workspace; leave out --here")
+				}
+			}
 			return p.withSessions(command.Context(), flags, true, func(ctx context.Context, place Place) error {
 				return p.listSessions(ctx, place, list, flags.AsJSON)
 			})
@@ -59,12 +65,14 @@ func (p command) sessionsList(flags *cli.Flags) *cobra.Command {
 	command.Flags().BoolVar(&list.all, "all", false, "also those that are suspended or expired")
 	command.Flags().StringArrayVar(&list.states, "state", nil, "only this state: created, active, suspended, expired (may be repeated)")
 	command.Flags().StringVar(&list.user, "user", "", "only this user's, as in telegram:12345")
-	command.Flags().StringVar(&list.workspace, "workspace", "", "only of this workspace")
+	command.Flags().StringVar(&list.workspace, "workspace", "", "only of this workspace; a terminal's is the directory it began in")
+	command.Flags().BoolVar(&list.here, "here", false, "only those that terminals began in this directory")
 	command.Flags().StringVar(&list.surface, "surface", "", "only the current one of this surface")
 	command.Flags().StringVar(&list.kind, "type", "", "only direct, or only group")
 	command.Flags().DurationVar(&list.since, "since", 0, "only with activity within this time, as in 24h")
 	command.Flags().IntVar(&list.limit, "limit", sessions.FindDefault, "how many at most")
 	command.MarkFlagsMutuallyExclusive("all", "state")
+	command.MarkFlagsMutuallyExclusive("here", "workspace")
 	return command
 }
 
