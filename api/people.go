@@ -12,9 +12,6 @@ import (
 // listPeople lists whom the configuration or the store knows, and who asks to
 // be let in.
 func (s *Server) listPeople(w http.ResponseWriter, r *http.Request) error {
-	if s.config.People == nil {
-		return errors.ErrUnsupported
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
 	defer cancel()
 	everybody, err := s.config.People.Everybody(ctx)
@@ -24,27 +21,37 @@ func (s *Server) listPeople(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, everybody)
 }
 
+type roleRequest struct {
+	Role people.Role `json:"role"` // empty: what the configuration says
+}
+
 // givePerson gives somebody, by an identity or the code of their request, a
-// role, unless the configuration says otherwise.
+// role.
 func (s *Server) givePerson(w http.ResponseWriter, r *http.Request) error {
-	if s.config.People == nil {
-		return errors.ErrUnsupported
-	}
-	var request roleRequest
-	if err := readJSON(w, r, noteBodyMax, &request); err != nil {
-		return err
-	}
 	who := r.PathValue("who")
 	if err := sessions.CheckKey("person", who); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	person, err := s.config.People.Give(ctx, "", who, people.Role(request.Role))
+	person, err := s.give(w, r, who)
 	if err != nil {
-		return personProblem(err)
+		return err
 	}
 	return writeJSON(w, http.StatusOK, person)
+}
+
+// give gives somebody the role that a request's body names.
+func (s *Server) give(w http.ResponseWriter, r *http.Request, who string) (people.Person, error) {
+	var request roleRequest
+	if err := readJSON(w, r, noteBodyMax, &request); err != nil {
+		return people.Person{}, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+	defer cancel()
+	person, err := s.config.People.Give(ctx, "", who, request.Role)
+	if err != nil {
+		return people.Person{}, personProblem(err)
+	}
+	return person, nil
 }
 
 // personProblem maps what a person's role is refused for.

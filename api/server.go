@@ -48,7 +48,7 @@ type Config struct {
 	Operations Operations
 	Schedules  Schedules    // nil: there are no such addresses
 	Drafts     Drafts       // nil: who comes in the middle of an answer gets what is written from then on
-	People     *people.Room // nil: there are no such addresses
+	People     *people.Room // nil: those of Store, of whom no configuration says anything
 	// Doctor looks at everything from inside the running gateway, for at most
 	// as long as ctx. Nil: there is no such address.
 	Doctor func(ctx context.Context) []Check
@@ -173,6 +173,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.People == nil {
+		c.People = &people.Room{Store: c.Store}
 	}
 	if c.Page.Bot == "" {
 		c.Page.Bot = "Parley"

@@ -6,10 +6,10 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"slices"
 
 	"parley/conversations"
 	"parley/internal/secret"
+	"parley/people"
 	"parley/sessions"
 )
 
@@ -55,7 +55,7 @@ func (t Token) check() error {
 		return fmt.Errorf("api: the channel token %q has no namespace", t.Name)
 	case t.Scope != ScopeChannel && (t.Scope != ScopeOwner || t.Namespace != ""):
 		return fmt.Errorf("api: the token %q is for neither an owner nor a channel", t.Name)
-	case t.MaxRole != "" && (t.Scope != ScopeChannel || !slices.Contains(roles(), t.MaxRole)):
+	case t.MaxRole != "" && (t.Scope != ScopeChannel || people.Role(t.MaxRole).Rank() == 0):
 		return fmt.Errorf("api: the token %q has a max_role that is none, or is no channel's", t.Name)
 	}
 	return nil

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 
 	"parley/sessions"
 )
@@ -58,32 +56,16 @@ func (s *Server) getUser(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, user)
 }
 
-// roles are those that can be given.
-func roles() []string { return []string{"owner", "member", "guest", "blocked"} }
-
-type roleRequest struct {
-	Role string `json:"role"` // empty: what the configuration says
-}
-
-// setRole gives a person a role. What the configuration says of one of their
-// identities is stronger.
+// setRole gives the person behind an identity a role, by the rules of
+// [people.Room.Give].
 func (s *Server) setRole(w http.ResponseWriter, r *http.Request) error {
 	identity := r.PathValue("identity")
 	if err := sessions.CheckIdentity(identity); err != nil {
 		return err
 	}
-	var request roleRequest
-	if err := readJSON(w, r, noteBodyMax, &request); err != nil {
-		return err
-	}
-	if request.Role != "" && !slices.Contains(roles(), request.Role) {
-		return badRequest("role must be " + strings.Join(roles(), ", ") + ", or empty to take it back.")
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
-	defer cancel()
-	user, err := s.config.Store.SetRole(ctx, identity, request.Role)
+	person, err := s.give(w, r, identity)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, user)
+	return writeJSON(w, http.StatusOK, sessions.User{ID: person.ID, Identities: person.Identities, Role: string(person.Stored)})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"parley/people"
+	"parley/sessions/storetest"
 )
 
 // pairCode is the code of a request in what was said of it.
@@ -91,4 +92,38 @@ func TestAnOwnerLetsAStrangerInFromTheirChat(t *testing.T) {
 	s.asks("owner", "/people block telegram:member", "the configuration makes telegram:member a member")
 	s.asks("owner", "/pair allow nothing", "Nobody waits with that code")
 	s.asks("owner", "/people role telegram:bob emperor", "a role is owner")
+}
+
+// Whatever fails while an owner lets somebody in, what they wrote comes again
+// and is answered as it would have been.
+func TestLettingSomebodyInIsAnsweredAlthoughItIsDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, on option) {
+		var faulty *storetest.Faulty
+		s := newStage(t, on, func(c *Config) { faulty = storetest.NewFaulty(c.Store); c.Store = faulty })
+		s.asks("owner", "hello", "echo: hello")
+		for i, fault := range []storetest.Fault{
+			{Op: "SetRole", When: storetest.After},
+			{Op: "Enqueue", When: storetest.After}, // the stranger is told
+			{Op: "SaveLock", When: storetest.After},
+			{Op: "Enqueue", Call: 2, When: storetest.Before}, // the owner is not
+		} {
+			who := fmt.Sprint("bob", i)
+			s.says(who, "may I?")
+			code := pairCode(t, s.heard("(`telegram:"+who+"`) asks"))
+			event := s.event("owner", "/pair allow "+code, false)
+			faulty.Fail(fault)
+			if err := s.sink(t.Context(), event); err == nil || faulty.Armed() != 0 {
+				t.Fatalf("%s: nothing failed (%d armed)", fault.Op, faulty.Armed())
+			}
+			s.takeIn(event)
+			s.hears("`telegram:" + who + "` may talk to me now")
+		}
+		s.idle("owner")
+		for _, text := range s.platform.texts() {
+			if strings.Contains(text, "Nobody waits") {
+				t.Errorf("an owner was told %q", text)
+			}
+		}
+	})
 }

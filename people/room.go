@@ -80,15 +80,22 @@ func (r *Room) now() time.Time {
 
 // Give gives somebody a role: who waits with a code, or who has an identity. An
 // empty role takes back what was given. Whoever waited waits no more, and is
-// told when they are let in. by is the identity of who does it; empty: nobody
-// that could shut themselves out. ErrNoRole, ErrSelf, *ConfiguredError.
+// told when they are let in. The same answer to the same code again changes
+// nothing more. by is the identity of who does it; empty: nobody that could
+// shut themselves out. ErrNoRole, ErrSelf, *ConfiguredError.
 func (r *Room) Give(ctx context.Context, by, who string, role routing.Role) (Person, error) {
-	if role != "" && !slices.Contains([]routing.Role{routing.Owner, routing.Member, routing.Guest, routing.Blocked}, role) {
+	if role != "" && role != routing.Blocked && role.Rank() == 0 {
 		return Person{}, ErrNoRole
 	}
-	asked, err := r.resolve(ctx, who)
-	if err != nil {
+	asked, before, err := r.resolve(ctx, who)
+	switch {
+	case err != nil:
 		return Person{}, err
+	case before == nil:
+	case before.Role == role:
+		return r.Get(ctx, before.Identity)
+	default:
+		return Person{}, sessions.ErrNotFound
 	}
 	user, err := r.Store.Who(ctx, asked.Identity)
 	if err != nil {
@@ -108,7 +115,7 @@ func (r *Room) Give(ctx context.Context, by, who string, role routing.Role) (Per
 			return Person{}, err
 		}
 	}
-	return r.person(user), r.answered(ctx, user)
+	return r.person(user), r.answer(ctx, user, role)
 }
 
 // mayGive refuses what would have no effect, or one that the configuration does
@@ -122,31 +129,33 @@ func (r *Room) mayGive(user sessions.User, identity string, role routing.Role) e
 }
 
 // resolve is the request with a code, or the one of an identity, which needs
-// none.
-func (r *Room) resolve(ctx context.Context, who string) (Request, error) {
+// none. before is what was said to a code that waits no more; nil: it waits.
+func (r *Room) resolve(ctx context.Context, who string) (asked Request, before *answered, err error) {
 	who = strings.Trim(who, "` ")
 	isIdentity := strings.Contains(who, ":")
 	if isIdentity {
 		if err := sessions.CheckIdentity(who); err != nil {
-			return Request{}, err
+			return Request{}, nil, err
 		}
 	}
-	waiting, err := r.Waiting(ctx)
+	kept, err := r.requests(ctx)
 	if err != nil {
-		return Request{}, err
-	}
-	for _, request := range waiting {
-		if isIdentity && request.Identity == who {
-			return request, nil
-		}
+		return Request{}, nil, err
 	}
 	if isIdentity {
-		return Request{Identity: who}, nil
+		asked = Request{Identity: who}
+		if at := slices.IndexFunc(kept.Waiting, func(r Request) bool { return r.Identity == who }); at >= 0 {
+			asked = kept.Waiting[at]
+		}
+		return asked, nil, nil
 	}
-	if request, found := find(waiting, who); found {
-		return request, nil
+	if asked, found := find(kept.Waiting, who); found {
+		return asked, nil, nil
 	}
-	return Request{}, sessions.ErrNotFound
+	if at := slices.IndexFunc(kept.Answered, func(a answered) bool { return strings.EqualFold(a.Code, who) }); at >= 0 {
+		return Request{}, &kept.Answered[at], nil
+	}
+	return Request{}, nil, sessions.ErrNotFound
 }
 
 // Get is one person.

@@ -84,8 +84,44 @@ func TestAStrangersRequestIsKeptAndAnswered(t *testing.T) {
 		if waiting, err := owners.Waiting(t.Context()); err != nil || len(waiting) != 0 {
 			t.Errorf("still waiting: %+v %v", waiting, err)
 		}
-		if _, err := owners.Give(t.Context(), "", first.Code, routing.Member); !errors.Is(err, sessions.ErrNotFound) {
-			t.Errorf("a code that was answered: %v", err)
+	})
+}
+
+// Whoever answers a request may not hear what came of it, and says the same
+// again.
+func TestTheSameAnswerToARequestAgainIsTheSame(t *testing.T) {
+	t.Parallel()
+	stores(t, func(t *testing.T, one, other sessions.Store) {
+		now, told := time.Now(), 0
+		door := &people.Room{Store: one, Now: func() time.Time { return now }, Tell: func(context.Context, string, people.Request) error {
+			told++
+			return nil
+		}}
+		asked, err := door.Knock(t.Context(), wish("8"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := door.Give(t.Context(), "", asked.Code, routing.Member)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replica := &people.Room{Store: other, Now: door.Now, Tell: door.Tell}
+		again, err := replica.Give(t.Context(), "", strings.ToLower(asked.Code), routing.Member)
+		if err != nil || again.ID != first.ID || again.Role != first.Role || told != 1 {
+			t.Errorf("the same answer again: %+v %v, told %d times", again, err, told)
+		}
+		if _, err := replica.Give(t.Context(), "", asked.Code, routing.Blocked); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("another answer to a code that was answered: %v", err)
+		}
+		if _, err := replica.Give(t.Context(), "", "telegram:8", routing.Blocked); err != nil {
+			t.Fatal(err)
+		}
+		if late, err := door.Give(t.Context(), "", asked.Code, routing.Member); err != nil || late.Role != routing.Blocked {
+			t.Errorf("an answer that was overtaken lets nobody in: %+v %v", late, err)
+		}
+		now = now.Add(people.RequestFor)
+		if _, err := door.Give(t.Context(), "", asked.Code, routing.Member); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("after the request's time: %v", err)
 		}
 	})
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"parley/internal/pause"
+	"parley/routing"
 	"parley/sessions"
 )
 
@@ -20,13 +22,23 @@ const (
 
 // requests is the lock's text.
 type requests struct {
-	Waiting []Request `json:"waiting,omitempty"`
+	Waiting  []Request  `json:"waiting,omitempty"`
+	Answered []answered `json:"answered,omitempty"`
 }
 
-// change reads the requests that wait and stores what do leaves of them; where
-// it leaves them as they are nothing is written. ErrBusy: others changed them
-// all the while.
-func (r *Room) change(ctx context.Context, do func(waiting []Request) ([]Request, error)) error {
+// answered is what an owner said to a request. It is kept as long as the
+// request would have waited: an answer that is given again, as when nobody saw
+// what came of it, changes nothing more.
+type answered struct {
+	Code     string       `json:"code"`
+	Identity string       `json:"identity"`
+	Role     routing.Role `json:"role"`
+	Until    time.Time    `json:"until"`
+}
+
+// change reads the requests and stores what do makes of them, if it says that it
+// has changed them. ErrBusy: others changed them all the while.
+func (r *Room) change(ctx context.Context, do func(kept *requests) (changed bool, err error)) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sessions.LeaseFor)
 	defer cancel()
 	lock, err := r.lock(ctx)
@@ -40,12 +52,14 @@ func (r *Room) change(ctx context.Context, do func(waiting []Request) ([]Request
 			kept = requests{} // of another version: nobody waits for long
 		}
 	}
-	waiting := current(kept.Waiting, r.now())
-	after, err := do(waiting)
-	if err != nil || len(after) == len(waiting) {
+	now := r.now()
+	kept.Waiting = current(kept.Waiting, now)
+	kept.Answered = slices.DeleteFunc(kept.Answered, func(a answered) bool { return !now.Before(a.Until) })
+	changed, err := do(&kept)
+	if err != nil || !changed {
 		return err
 	}
-	text, err := json.Marshal(requests{after})
+	text, err := json.Marshal(kept)
 	if err != nil {
 		return err
 	}
@@ -70,32 +84,42 @@ func (r *Room) Knock(ctx context.Context, request Request) (Request, error) {
 		return Request{}, err
 	}
 	var mine Request
-	err := r.change(ctx, func(waiting []Request) (kept []Request, err error) {
-		kept, mine, err = add(waiting, request, r.now())
-		return kept, err
+	err := r.change(ctx, func(kept *requests) (bool, error) {
+		waiting, found, err := add(kept.Waiting, request, r.now())
+		changed := len(waiting) != len(kept.Waiting)
+		kept.Waiting, mine = waiting, found
+		return changed, err
 	})
 	return mine, err
 }
 
 // Waiting are the requests that nobody has answered, the oldest first.
 func (r *Room) Waiting(ctx context.Context) ([]Request, error) {
-	var out []Request
-	err := r.change(ctx, func(waiting []Request) ([]Request, error) {
-		out = waiting
-		return waiting, nil
+	kept, err := r.requests(ctx)
+	return kept.Waiting, err
+}
+
+func (r *Room) requests(ctx context.Context) (out requests, err error) {
+	err = r.change(ctx, func(kept *requests) (bool, error) {
+		out = *kept
+		return false, nil
 	})
 	return out, err
 }
 
-// answered drops the requests of a user.
-func (r *Room) answered(ctx context.Context, user sessions.User) error {
-	return r.change(ctx, func(waiting []Request) ([]Request, error) {
-		var kept []Request
-		for _, request := range waiting {
+// answer drops the requests of a user, and remembers what was said to them.
+func (r *Room) answer(ctx context.Context, user sessions.User, role routing.Role) error {
+	return r.change(ctx, func(kept *requests) (bool, error) {
+		var waiting []Request
+		for _, request := range kept.Waiting {
 			if !user.Is(request.Identity) {
-				kept = append(kept, request)
+				waiting = append(waiting, request)
+				continue
 			}
+			kept.Answered = append(kept.Answered, answered{request.Code, request.Identity, role, request.Until})
 		}
-		return kept, nil
+		changed := len(waiting) != len(kept.Waiting)
+		kept.Waiting, kept.Answered = waiting, kept.Answered[max(0, len(kept.Answered)-allMax):]
+		return changed, nil
 	})
 }

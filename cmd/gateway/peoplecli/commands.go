@@ -13,11 +13,16 @@ import (
 	"parley/routing"
 )
 
-// door is where people are let in: through the gateway that runs here, or
+// Door is where people are let in: through the gateway that runs here, or
 // straight on the store where none does.
-type door interface {
+type Door interface {
 	Everybody(ctx context.Context) (people.Everybody, error)
 	Give(ctx context.Context, who string, role people.Role) (people.Person, error)
+}
+
+// AtRest are the people of a store that no gateway uses.
+func AtRest(store people.Store, configured people.Configured) Door {
+	return atRest{&people.Room{Store: store, Configured: configured}}
 }
 
 // atRest is the store of a gateway that does not run. Whoever may open it is
@@ -43,7 +48,7 @@ func Command(e *cli.Env, flags *cli.Flags) *cobra.Command {
 	command.AddCommand(
 		&cobra.Command{Use: "list", Short: "List who is known, and who asks to be let in", Args: cobra.NoArgs,
 			RunE: func(command *cobra.Command, _ []string) error {
-				return p.with(command.Context(), flags, true, func(ctx context.Context, where door, _ bool) error {
+				return p.with(command.Context(), flags, true, func(ctx context.Context, where Door, _ bool) error {
 					return p.list(ctx, where, flags.AsJSON)
 				})
 			}},
@@ -95,7 +100,7 @@ func (l *letIn) Type() string { return "ROLE" }
 
 // with reaches the people of this data folder; live: through a gateway that
 // runs. A command that only looks leaves nothing behind where nothing is yet.
-func (p command) with(ctx context.Context, flags *cli.Flags, looks bool, use func(ctx context.Context, where door, live bool) error) error {
+func (p command) with(ctx context.Context, flags *cli.Flags, looks bool, use func(ctx context.Context, where Door, live bool) error) error {
 	loaded, err := p.Load(flags)
 	if err != nil {
 		return err
@@ -114,6 +119,5 @@ func (p command) with(ctx context.Context, flags *cli.Flags, looks bool, use fun
 	if err != nil {
 		return err
 	}
-	room := &people.Room{Store: store, Configured: people.NewConfigured(c.Owners, c.Members, c.Blocked)}
-	return errors.Join(use(ctx, atRest{room}, false), store.Close())
+	return errors.Join(use(ctx, AtRest(store, people.NewConfigured(c.Owners, c.Members, c.Blocked)), false), store.Close())
 }

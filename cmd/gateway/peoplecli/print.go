@@ -16,7 +16,7 @@ import (
 	"parley/sessions"
 )
 
-func (p command) list(ctx context.Context, where door, asJSON bool) error {
+func (p command) list(ctx context.Context, where Door, asJSON bool) error {
 	everybody, err := where.Everybody(ctx)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func from(person people.Person) string {
 
 // give gives somebody a role and says what they are now.
 func (p command) give(ctx context.Context, flags *cli.Flags, who string, role people.Role) error {
-	return p.with(ctx, flags, false, func(ctx context.Context, where door, live bool) error {
+	return p.with(ctx, flags, false, func(ctx context.Context, where Door, live bool) error {
 		person, err := where.Give(ctx, who, role)
 		if err != nil {
 			return notGiven(who, err)
