@@ -89,6 +89,10 @@ bench: redis-server ## Measure messages per second and added latency beside the 
 chaos: redis-server ## Kill, stop and starve real gateways under load, count what became of every message, and write docs/reliability.md; ARGS="-scale 0.25" for less
 	$(GO) run ./test/chaos -write $(ARGS)
 
+.PHONY: mutate
+mutate: redis-server ## Break each promise of test/mutate in turn, and see that its test notices; ARGS='-only forwarded' for some
+	$(GO) run ./test/mutate $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## Fuzz each parser for 20 s
 	@for package in $$($(GO) list ./...); do \
