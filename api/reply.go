@@ -87,7 +87,7 @@ func replyTo(entries []sessions.Entry) (reply []sessions.Entry, done bool) {
 			continue
 		}
 		reply = append(reply, entry)
-		if message.Role == sessions.RoleAssistant && len(message.ToolCalls) == 0 {
+		if message.EndsTurn() {
 			return reply, true
 		}
 	}

@@ -22,6 +22,10 @@ func TestReplyTo(t *testing.T) {
 	call := sessions.ToolCall{ID: "1", Name: "clock"}
 	failure := func(seq int64) sessions.Entry { return sessions.Entry{Seq: seq, Type: sessions.EntryError} }
 	waiting := entry(5, 0, sessions.RoleUser)
+	broken := entry(6, 5, sessions.RoleAssistant)
+	broken.Payload = json.RawMessage(`{"role":"assistant","text":"ha","partial":true}`)
+	stopped := broken
+	stopped.Payload = json.RawMessage(`{"role":"assistant","text":"ha","partial":true,"stopped":true}`)
 	waiting.Waiting = true
 	cases := map[string]struct {
 		entries []sessions.Entry
@@ -37,6 +41,9 @@ func TestReplyTo(t *testing.T) {
 		"tools first":              {[]sessions.Entry{entry(5, 4, sessions.RoleUser), entry(6, 5, sessions.RoleAssistant, call), entry(7, 6, sessions.RoleTool)}, []int64{6, 7}, false},
 		"tools, then the answer":   {[]sessions.Entry{entry(5, 4, sessions.RoleUser), entry(6, 5, sessions.RoleAssistant, call), entry(7, 6, sessions.RoleTool), entry(8, 7, sessions.RoleAssistant)}, []int64{6, 7, 8}, true},
 		"an error":                 {[]sessions.Entry{entry(5, 4, sessions.RoleUser), failure(6)}, []int64{6}, true},
+		"one that is stopped":      {[]sessions.Entry{entry(5, 4, sessions.RoleUser), stopped}, []int64{6}, true},
+		"one that broke off":       {[]sessions.Entry{entry(5, 4, sessions.RoleUser), broken, failure(7)}, []int64{6, 7}, true},
+		"broken off, not yet told": {[]sessions.Entry{entry(5, 4, sessions.RoleUser), broken}, []int64{6}, false},
 		"an error of another turn": {[]sessions.Entry{waiting, failure(6)}, nil, false},
 	}
 	for name, c := range cases {

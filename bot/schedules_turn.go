@@ -61,7 +61,7 @@ func (s *scheduled) Stored(_ *turns.Turn, entries []sessions.Entry) {
 	defer cancel()
 	for _, entry := range entries {
 		m, err := entry.Message()
-		if err != nil || m.Role != sessions.RoleAssistant || m.Silent || m.Stopped || s.job == nil {
+		if err != nil || m.Role != sessions.RoleAssistant || m.Silent || m.Partial || s.job == nil {
 			continue
 		}
 		for _, surface := range s.job.Targets {
@@ -90,6 +90,8 @@ func (s *scheduled) deliver(turn *turns.Turn, end sessions.CommitRequest, job sc
 	answer, is := answerIn(end.Entries)
 	switch {
 	case end.Outcome == sessions.Park || len(end.Entries) == 0:
+		// Nobody has seen the beginning of an answer that failed.
+		end.Entries = slices.DeleteFunc(end.Entries, func(e sessions.NewEntry) bool { return e.Type == sessions.EntryMessage })
 		return s.report(end, report)
 	case !is || answer.Stopped:
 		report.Result = scheduler.Stopped

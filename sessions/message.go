@@ -38,13 +38,19 @@ type Message struct {
 	Model     string     `json:"model,omitempty"`
 	Tokens    *Tokens    `json:"tokens,omitempty"`
 	Silent    bool       `json:"silent,omitempty"`  // nothing was shown to people
-	Partial   bool       `json:"partial,omitempty"` // the answer broke off
+	Partial   bool       `json:"partial,omitempty"` // the answer broke off; people may have read this much of it
 	Stopped   bool       `json:"stopped,omitempty"` // a person broke it off
 
 	// Of a tool.
 	CallID   string `json:"call_id,omitempty"`
 	ToolName string `json:"tool_name,omitempty"`
 	IsError  bool   `json:"is_error,omitempty"`
+}
+
+// EndsTurn reports whether a turn is over with this message: an answer that asks
+// for no tool. Behind one that broke off by itself an error ends the turn.
+func (m Message) EndsTurn() bool {
+	return m.Role == RoleAssistant && len(m.ToolCalls) == 0 && (!m.Partial || m.Stopped)
 }
 
 // Sender is who wrote a message, as it was when the message was routed.

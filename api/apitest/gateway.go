@@ -128,26 +128,29 @@ func (g *Gateway) run(ctx context.Context, turn *sessions.Turn) *sessions.Turn {
 	}
 	question, _ := turn.Taken[len(turn.Taken)-1].Message()
 	answer, err := g.Model(ctx, question.Text, write)
-	entry := ending(ctx, answer, shown, err)
 	result, err := g.Store.Commit(g.ctx, sessions.CommitRequest{Lease: turn.Lease, Outcome: sessions.Done,
-		Entries: []sessions.NewEntry{entry}, Next: claimer()})
+		Entries: ending(ctx, answer, shown, err), Next: claimer()})
 	if err != nil {
 		return nil
 	}
 	return result.Next
 }
 
-func ending(ctx context.Context, answer, shown string, err error) sessions.NewEntry {
-	if err != nil && ctx.Err() == nil {
+func ending(ctx context.Context, answer, shown string, err error) (entries []sessions.NewEntry) {
+	broken := err != nil && ctx.Err() == nil
+	if !broken || shown != "" {
+		message := sessions.Message{Role: sessions.RoleAssistant, Text: answer, Model: "apitest"}
+		if err != nil {
+			message.Text, message.Partial, message.Stopped = shown, true, !broken
+		}
+		entry, _ := sessions.NewMessage(message)
+		entries = append(entries, entry)
+	}
+	if broken {
 		payload, _ := json.Marshal(sessions.ErrorEntry{Text: "The model did not answer.", Cause: err.Error()})
-		return sessions.NewEntry{Type: sessions.EntryError, Payload: payload}
+		entries = append(entries, sessions.NewEntry{Type: sessions.EntryError, Payload: payload})
 	}
-	message := sessions.Message{Role: sessions.RoleAssistant, Text: answer, Model: "apitest"}
-	if err != nil {
-		message.Text, message.Partial, message.Stopped = shown, true, true
-	}
-	entry, _ := sessions.NewMessage(message)
-	return entry
+	return entries
 }
 
 // Stop ends the running turn.

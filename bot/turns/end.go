@@ -38,7 +38,10 @@ func (t *Turn) end(ctx context.Context, answer agent.Answer, err error) (session
 		t.runner.prober.heard(failure)
 	}
 	t.log().Error("the model gave no answer; the person is told", "error", failure)
-	return t.failed(failure.ForPeople(), failure.Error())
+	if failure.Kind == agent.KindFiltered {
+		answer = agent.Answer{} // what was withheld is not kept
+	}
+	return t.failed(failure.ForPeople(), failure.Error(), answer)
 }
 
 // answered is a turn that ends with an answer, or in silence.
@@ -91,18 +94,35 @@ func (t *Turn) copies(shown string, out *sessions.CommitRequest) error {
 // stopped is a turn that a person broke off: what there is of the answer stays
 // in the log, and nothing more is sent.
 func stopped(answer agent.Answer) (sessions.CommitRequest, error) {
-	entry, err := sessions.NewMessage(sessions.Message{Role: sessions.RoleAssistant, Text: answer.Text, Model: answer.Model, Partial: true, Stopped: true})
-	if strings.TrimSpace(answer.Text) == "" {
-		entry, err = errorEntry(texts.Stopped, "")
+	entries, err := unfinished(answer, true)
+	if err == nil && len(entries) == 0 {
+		entries, err = errorEntry(texts.Stopped, "")
 	}
-	return sessions.CommitRequest{Outcome: sessions.Done, Entries: []sessions.NewEntry{entry}}, err
+	return sessions.CommitRequest{Outcome: sessions.Done, Entries: entries}, err
 }
 
-// failed is a turn that ends without an answer: its messages are parked, so
-// that /retry or an operator can run them again, and the person is told once,
-// in plain words; an owner in their own chat is told the cause as well.
-func (t *Turn) failed(told, cause string) (sessions.CommitRequest, error) {
-	entry, err := errorEntry(told, cause)
+// unfinished is what there is of an answer that did not come to its end; of one
+// without a word nothing. People may have read it, so it stays in the log.
+func unfinished(answer agent.Answer, stopped bool) ([]sessions.NewEntry, error) {
+	if strings.TrimSpace(answer.Text) == "" {
+		return nil, nil
+	}
+	entry, err := sessions.NewMessage(sessions.Message{
+		Role: sessions.RoleAssistant, Text: answer.Text, Model: answer.Model, Partial: true, Stopped: stopped,
+	})
+	return []sessions.NewEntry{entry}, err
+}
+
+// failed is a turn that ends without an answer, or with the beginning of one:
+// its messages are parked, so that /retry or an operator can run them again, and
+// the person is told once, in plain words; an owner in their own chat is told
+// the cause as well.
+func (t *Turn) failed(told, cause string, begun agent.Answer) (sessions.CommitRequest, error) {
+	entries, err := unfinished(begun, false)
+	if err != nil {
+		return sessions.CommitRequest{}, err
+	}
+	ending, err := errorEntry(told, cause)
 	if err != nil {
 		return sessions.CommitRequest{}, err
 	}
@@ -110,7 +130,7 @@ func (t *Turn) failed(told, cause string) (sessions.CommitRequest, error) {
 		told += "\n\n(" + cause + ")"
 	}
 	rows, err := t.runner.Outbox.Rows(delivery.Text{Surface: t.Surface, Text: told, Format: adapters.Plain, ReplyTo: t.replyTo()})
-	return sessions.CommitRequest{Outcome: sessions.Park, Reason: cause, Entries: []sessions.NewEntry{entry}, Deliveries: rows}, err
+	return sessions.CommitRequest{Outcome: sessions.Park, Reason: cause, Entries: append(entries, ending...), Deliveries: rows}, err
 }
 
 // Unread is the end of a turn whose conversation, or what it is for, could not
@@ -129,7 +149,7 @@ func endedBy(ctx context.Context, err error) error {
 	return err
 }
 
-func errorEntry(text, cause string) (sessions.NewEntry, error) {
+func errorEntry(text, cause string) ([]sessions.NewEntry, error) {
 	payload, err := json.Marshal(sessions.ErrorEntry{Text: text, Cause: cause})
-	return sessions.NewEntry{Type: sessions.EntryError, Payload: payload}, err
+	return []sessions.NewEntry{{Type: sessions.EntryError, Payload: payload}}, err
 }

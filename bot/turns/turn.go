@@ -69,9 +69,9 @@ func (t *Turn) Answer(ctx context.Context, manner Manner) (sessions.CommitReques
 	case len(t.Taken) == 0:
 		return sessions.CommitRequest{Outcome: sessions.Done}, nil
 	case len(t.Prompts) == 0: // where they were said is not known either
-		return t.failed(texts.Parked, "its messages cannot be read; another version of the gateway may have written them")
+		return t.failed(texts.Parked, "its messages cannot be read; another version of the gateway may have written them", agent.Answer{})
 	case t.Attempt > sessions.AttemptsMax:
-		return t.failed(texts.Parked, fmt.Sprintf("begun %d times without an end", t.Attempt-1))
+		return t.failed(texts.Parked, fmt.Sprintf("begun %d times without an end", t.Attempt-1), agent.Answer{})
 	}
 	if t.Attempt == sessions.AttemptsMax {
 		if !t.runner.suspects.enter(t.Lease.Session, time.Now()) {

@@ -125,17 +125,14 @@ func (f *fork) note(e sessions.Entry) {
 }
 
 func roleOf(e sessions.Entry, kind forkKind) forkKind {
-	var m struct {
-		Role  sessions.Role `json:"role"`
-		Calls []any         `json:"tool_calls"`
-	}
+	var m sessions.Message
 	if kind == forkBeside || json.Unmarshal(e.Payload, &m) != nil {
 		return kind
 	}
 	switch {
 	case m.Role == sessions.RoleUser:
 		return forkUser
-	case m.Role == sessions.RoleAssistant && len(m.Calls) == 0:
+	case m.EndsTurn():
 		return forkAnswer
 	}
 	return kind

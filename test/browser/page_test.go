@@ -120,9 +120,18 @@ func TestABrokenAnswerStaysReadable(t *testing.T) {
 	page.press("go\r")
 	page.wait(`document.querySelector("#draft")?.innerText.includes("as far as it came")`)
 	close(broken)
-	page.wait(`document.querySelector("#log > .broken")?.innerText.includes("as far as it came") && document.querySelector("#log > .error .again")`)
+	stays := `document.querySelectorAll("#log > .broken").length === 1 && document.querySelector(".broken").innerText.includes("as far as it came") &&
+		document.querySelector(".broken + .error .again") && !document.querySelector("#draft")`
+	page.wait(stays)
+	page.picture("broken")
+	page.do(chromedp.Reload())
+	page.connected()
+	page.wait(stays)
 	page.do(chromedp.Click(chromedp.CSS(".error .again")))
 	page.seesAnswer("whole")
+	page.do(chromedp.Reload())
+	page.connected()
+	page.wait(stays)
 }
 
 func TestWhatIsErasedGoesFromThePage(t *testing.T) {

@@ -154,8 +154,7 @@ async function handle({ name, data }) {
   if (typeof data.seq !== "number") return;
   atEnd(() => {
     // The server counts the blocks of a draft by the same rule.
-    if (data.type === "error") breakDraft(data.seq);
-    if (name === "message" || name === "tool_call") clearDraft();
+    if (name === "message" || name === "tool_call" || data.type === "error") clearDraft();
     showEntry(data);
   });
   if (name === "message") speak(data);
@@ -339,8 +338,7 @@ function answerItem(entry, message) {
   const meta = element("div", { class: "meta" }, time(entry.timestamp));
   if (ended) meta.append(element("span", {}, ended));
   if (message.text) meta.append(copyButton("Copy", () => message.text));
-  const item = element("li", { class: "turn answer" }, ...parts, meta);
-  return item;
+  return element("li", { class: ended === "broke off" ? "turn answer broken" : "turn answer" }, ...parts, meta);
 }
 
 // errorItem shows what went wrong; without a cause nothing broke, as when a
@@ -467,18 +465,6 @@ function showDraft(delta) {
 }
 
 function clearDraft() { $("draft")?.remove(); }
-
-// breakDraft keeps what people have read of an answer that broke off, before the
-// error that ended it.
-function breakDraft(seq) {
-  const item = $("draft");
-  if (!item?.querySelector(".block")) return clearDraft();
-  item.querySelector(".missing")?.remove();
-  item.removeAttribute("id");
-  item.className = "turn answer broken";
-  item.append(element("div", { class: "meta" }, element("span", {}, "broke off")));
-  place(item, seq - 0.5);
-}
 
 function showStatus({ status, cleared }) {
   dropCleared(cleared);

@@ -63,7 +63,7 @@ func (w *waiter) entry(entry api.EntryView) bool {
 		return false
 	}
 	w.take(entry)
-	if message.Role != sessions.RoleAssistant || len(message.ToolCalls) > 0 {
+	if !message.EndsTurn() {
 		return false
 	}
 	w.failed, w.ended = nil, true

@@ -55,6 +55,9 @@ func TestPlainAnswersEachLine(t *testing.T) {
 
 func TestPlainEndsAtAFailure(t *testing.T) {
 	t.Parallel()
+	if got, err := plain(t, fake(t), "break\nthree\n", false); err == nil || err.Error() != "My answer broke off. (the line broke)" || got != "as far as\n" {
+		t.Errorf("broken off: got %q, %v", got, err)
+	}
 	for text, want := range map[string]string{"fail": "I cannot answer now. (the model is away)", "refuse": "The store does not answer now."} {
 		got, err := plain(t, fake(t), "one\n"+text+"\nthree\n", false)
 		if err == nil || err.Error() != want || got != "You said: one\n" {

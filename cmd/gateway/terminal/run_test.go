@@ -133,6 +133,18 @@ func TestChatOnATerminal(t *testing.T) {
 	again.ends()
 }
 
+func TestABrokenAnswerStaysOnTheTerminal(t *testing.T) {
+	t.Parallel()
+	s := run(t, fake(t), "")
+	s.press("break\r")
+	s.see("as far as")
+	s.see("(broken off)")
+	s.see("✗ My answer broke off. (the line broke)")
+	s.see("/retry tries again")
+	s.press("\x04")
+	s.ends()
+}
+
 func TestInterruptStopsTheAnswer(t *testing.T) {
 	t.Parallel()
 	gateway := fake(t)

@@ -47,10 +47,10 @@ func (l look) entry(entry api.EntryView) string {
 		return l.message(message)
 	case sessions.EntryError:
 		text, cause := errorOf(entry)
-		if cause != "" {
-			text += " (" + cause + ")"
+		if cause == "" { // nothing broke, as when a person stopped it
+			return l.failure(text)
 		}
-		return l.failure(text)
+		return l.failure(text+" ("+cause+")") + "\n" + l.paint(styleDim, l.plain("/retry tries again"))
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ import (
 const Token = "canary-token-1f9e"
 
 // Gateway is the fake. Its keywords, as a message's text: "fail" ends in an
-// error, "tool" calls a tool first, "silent" says nothing, "wait" is answered
+// error, "break" too after the beginning of an answer, "tool" calls a tool first, "silent" says nothing, "wait" is answered
 // by [Gateway.Finish] only, "refuse" is answered 503; a text that begins with
 // a slash gets a reply at once. All else is echoed.
 type Gateway struct {
@@ -193,6 +193,10 @@ func (g *Gateway) take(text string, sender sessions.Sender) map[string]any {
 	}
 	seq := g.add(sessions.Message{Role: sessions.RoleUser, Text: text, Sender: &sender})
 	switch text {
+	case "break":
+		g.add(sessions.Message{Role: sessions.RoleAssistant, Text: "as far as", Partial: true})
+		payload, _ := json.Marshal(sessions.ErrorEntry{Text: "My answer broke off.", Cause: "the line broke"})
+		g.append(api.EntryView{Type: sessions.EntryError, Payload: payload})
 	case "fail":
 		payload, _ := json.Marshal(sessions.ErrorEntry{Text: "I cannot answer now.", Cause: "the model is away"})
 		g.append(api.EntryView{Type: sessions.EntryError, Payload: payload})
