@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -186,6 +187,50 @@ func TestStagedEntriesLapse(t *testing.T) {
 }
 
 // While one of three nodes is away, what is due on the others is listed.
+// Leases are renewed one by one: a node that is away takes its own turns only.
+func TestRenewWhileANodeIsAway(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t, 3, "--cluster-require-full-coverage", "no")
+	s := openStore(t, Config{URL: secret.New(c.URL()), Prefix: freshPrefix()})
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	var leases []sessions.Lease
+	for chat := range 30 {
+		posted, err := s.Post(ctx, benchPost(chat, true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		leases = append(leases, posted.Turn.Lease)
+	}
+	renew := func() (held, unknown int, err error) {
+		call, end := context.WithTimeout(ctx, sessions.RenewEvery)
+		defer end()
+		results, err := s.Renew(call, leases, sessions.LeaseFor)
+		for _, r := range results {
+			if r.Held {
+				held++
+			}
+			if r.Unknown {
+				unknown++
+			}
+		}
+		return held, unknown, err
+	}
+	c.Masters[0].Pause()
+	defer c.Masters[0].Resume()
+	held, unknown, err := renew()
+	if err != nil || held == 0 || unknown == 0 || held+unknown != len(leases) {
+		t.Fatalf("%d held, %d unknown, %v", held, unknown, err)
+	}
+	for _, master := range c.Masters[1:] {
+		master.Pause()
+		defer master.Resume()
+	}
+	if _, _, err := renew(); !errors.Is(err, sessions.ErrUnavailable) {
+		t.Fatalf("no node answers: %v", err)
+	}
+}
+
 func TestDueWhileANodeIsAway(t *testing.T) {
 	t.Parallel()
 	c := redistest.StartCluster(t, 3, "--cluster-require-full-coverage", "no")

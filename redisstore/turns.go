@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"parley/sessions"
@@ -195,7 +196,9 @@ func (s *Store) Claim(ctx context.Context, request sessions.ClaimRequest) (*sess
 	return s.turn(ctx, p, request.Session, nonce, r.list())
 }
 
-// Renew extends leases: one script per partition, at the same time.
+// Renew extends leases: one script per partition, at the same time. The leases
+// of a partition that does not answer are Unknown; if none answers, that is an
+// error.
 func (s *Store) Renew(ctx context.Context, leases []sessions.Lease, extend time.Duration) ([]sessions.RenewResult, error) {
 	if err := sessions.CheckRenew(leases, extend); err != nil {
 		return nil, err
@@ -206,11 +209,28 @@ func (s *Store) Renew(ctx context.Context, leases []sessions.Lease, extend time.
 		places[index] = append(places[index], i)
 	}
 	out := make([]sessions.RenewResult, len(leases))
-	var steps []func() error
+	var mu sync.Mutex
+	var failures []error
+	var group sync.WaitGroup
 	for index, list := range places {
-		steps = append(steps, func() error { return s.renewIn(ctx, s.parts[index], leases, list, extend, out) })
+		group.Go(func() {
+			err := s.renewIn(ctx, s.parts[index], leases, list, extend, out)
+			if err == nil {
+				return
+			}
+			for _, i := range list {
+				out[i] = sessions.RenewResult{Unknown: true}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			failures = append(failures, err)
+		})
 	}
-	return out, together(steps)
+	group.Wait()
+	if len(failures) > 0 && len(failures) == len(places) {
+		return nil, failures[0]
+	}
+	return out, nil
 }
 
 func (s *Store) renewIn(ctx context.Context, p partition, leases []sessions.Lease, list []int, extend time.Duration, out []sessions.RenewResult) error {

@@ -149,7 +149,9 @@ type Turns interface {
 	Claim(ctx context.Context, request ClaimRequest) (*Turn, error)
 
 	// Renew extends leases by the given time from now; the result has one
-	// element per lease, in order. At most EntriesPerCall leases.
+	// element per lease, in order. At most EntriesPerCall leases. Where only a
+	// part of the store answers, its leases are renewed, and the others Unknown.
+	// ErrUnavailable: no part answered.
 	Renew(ctx context.Context, leases []Lease, extend time.Duration) ([]RenewResult, error)
 
 	// Append writes entries of a running turn, all or none, behind the leaf.

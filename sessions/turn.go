@@ -179,6 +179,9 @@ type CommitResult struct {
 type RenewResult struct {
 	Held bool // false: the lease is gone, stop at once
 	Stop bool // somebody asked to stop the turn
+	// Unknown: the part of the store that keeps this lease did not answer. The
+	// lease holds until it runs out; Held and Stop say nothing.
+	Unknown bool
 }
 
 // AgainRequest runs the session's last turn once more. See [Turns.Again].

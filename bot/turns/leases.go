@@ -152,8 +152,11 @@ func (l *leases) renew(ctx context.Context, turns []runningTurn) {
 		l.giveUp(turns)
 		return
 	}
+	var unknown []runningTurn
 	for i, result := range results {
 		switch {
+		case result.Unknown:
+			unknown = append(unknown, turns[i])
 		case !result.Held:
 			l.lose(turns[i])
 		case result.Stop:
@@ -161,6 +164,10 @@ func (l *leases) renew(ctx context.Context, turns []runningTurn) {
 		default:
 			l.renewedAt(turns[i].lease, asked)
 		}
+	}
+	if len(unknown) > 0 {
+		l.warn("a part of the store does not answer; turns there whose lease runs out are given up", sessions.ErrUnavailable)
+		l.giveUp(unknown)
 	}
 }
 

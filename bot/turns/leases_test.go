@@ -106,6 +106,31 @@ func TestAStoreThatIsAwayEndsTurnsOnlyWhenTheirLeaseHasRunOut(t *testing.T) {
 	})
 }
 
+// A part of the store that is away ends the turns that it keeps, and no others.
+func TestAPartOfTheStoreThatIsAwayEndsItsOwnTurnsOnly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, _, _ := runLeases(t, func(lease sessions.Lease) (sessions.RenewResult, error) {
+			away := lease.Session == "away"
+			return sessions.RenewResult{Held: !away, Unknown: away}, nil
+		})
+		contexts := map[string]context.Context{}
+		for _, session := range []string{"here", "away"} {
+			ctx, end := context.WithCancelCause(t.Context())
+			l.hold(sessions.Lease{Session: session}, end)
+			contexts[session] = ctx
+		}
+		<-time.After(sessions.LeaseFor - time.Second)
+		if contexts["away"].Err() != nil {
+			t.Fatal("ended while the lease still held")
+		}
+		<-time.After(sessions.RenewEvery + time.Second)
+		if !errors.Is(context.Cause(contexts["away"]), errLost) || contexts["here"].Err() != nil {
+			t.Fatalf("away: %v, here: %v", context.Cause(contexts["away"]), contexts["here"].Err())
+		}
+	})
+}
+
 func TestReleaseLeavesANewerLeaseAlone(t *testing.T) {
 	t.Parallel()
 	l := newLeases(nil, nil)
