@@ -141,8 +141,8 @@ func TestDueWorkBehindWhatCannotBeTakenUp(t *testing.T) {
 	s.hears(texts.Stopped)
 }
 
-// crowd is more than is looked at, at first.
-const crowd = 512
+// crowd is more than is ever looked at.
+const crowd = 3 * sessions.ListMax
 
 // crowded is a store in which many turns are due, longer than all else.
 type crowded struct {
@@ -162,7 +162,7 @@ func (s *crowded) Due(ctx context.Context, limit int) ([]sessions.WorkItem, erro
 		all[i] = sessions.WorkItem{Kind: sessions.WorkTurn, ID: fmt.Sprintf("telegram:waiting-%d", i)}
 	}
 	all = append(all, items...)
-	return all[:min(limit, len(all))], nil
+	return sessions.EachKind(all, limit), nil
 }
 
 // A stop does not wait for all that a lane holds: after the grace, the message

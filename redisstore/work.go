@@ -37,7 +37,7 @@ func (s *Store) Due(ctx context.Context, limit int) ([]sessions.WorkItem, error)
 	slices.SortStableFunc(all, func(a, b sessions.WorkItem) int {
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 	})
-	return all[:min(limit, len(all))], nil
+	return sessions.EachKind(all, limit), nil
 }
 
 func (s *Store) dueIn(ctx context.Context, p partition, limit int) ([]sessions.WorkItem, error) {

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -341,11 +342,22 @@ type WorkItem struct {
 	Due  time.Time
 }
 
+// EachKind keeps the first limit items of each kind, in their order. It uses
+// items' own memory.
+func EachKind(items []WorkItem, limit int) []WorkItem {
+	seen := map[WorkKind]int{}
+	return slices.DeleteFunc(items, func(item WorkItem) bool {
+		seen[item.Kind]++
+		return seen[item.Kind] > limit
+	})
+}
+
 // Work is how workers learn what to take up.
 type Work interface {
 	// Due lists what is due, the longest due first, at most limit (1 to 1,000)
-	// over the whole store. It takes nothing: several workers may see the same item, and one gets it.
-	// Its cost does not depend on how much is at rest.
+	// of each kind over the whole store: what waits of one kind hides nothing of
+	// another. It takes nothing: several workers may see the same item, and one
+	// gets it. Its cost does not depend on how much is at rest.
 	Due(ctx context.Context, limit int) ([]WorkItem, error)
 	// Wakes gives hints that something became due, or is to be stopped, until
 	// ctx ends; then the channel is closed. Hints may be lost: Due is the truth.

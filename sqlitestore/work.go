@@ -25,7 +25,7 @@ func (s *Store) Due(ctx context.Context, limit int) ([]sessions.WorkItem, error)
 		}, `SELECT * FROM (SELECT 'turn', id, '', due_at FROM sessions WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2)
 			UNION ALL SELECT * FROM (SELECT 'lane', surface, '', due_at FROM lanes WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2)
 			UNION ALL SELECT * FROM (SELECT 'timer', name, home, due_at FROM timers WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2)
-			ORDER BY 4 LIMIT ?2`, t.now, limit)
+			ORDER BY 4`, t.now, limit)
 		return items, err
 	})
 }

@@ -113,13 +113,27 @@ func (f *Finder) look(ctx context.Context, limit int) (pause time.Duration, next
 	}
 	taken := f.takeAll(ctx, items)
 	switch {
-	case len(items) < limit:
+	case !full(items, limit):
 		return Every, limitMin
 	case taken > 0:
 		return 0, limit
 	default:
 		return Every, min(2*limit, sessions.ListMax)
 	}
+}
+
+// full reports whether more of a kind may be due than was looked at.
+func full(items []sessions.WorkItem, limit int) bool {
+	seen := map[sessions.WorkKind]int{}
+	for _, item := range items {
+		seen[item.Kind]++
+	}
+	for _, n := range seen {
+		if n >= limit {
+			return true
+		}
+	}
+	return false
 }
 
 // takeAll takes items and returns how many it could take until the next look is

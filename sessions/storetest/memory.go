@@ -236,7 +236,7 @@ func (m *Memory) Due(_ context.Context, limit int) ([]sessions.WorkItem, error) 
 		}
 	}
 	slices.SortFunc(out, func(a, b sessions.WorkItem) int { return cmp.Compare(a.ID, b.ID) })
-	return out[:min(limit, len(out))], nil
+	return sessions.EachKind(out, limit), nil
 }
 
 // wake hints at work, if there is any.

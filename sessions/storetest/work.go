@@ -11,7 +11,8 @@ func workTests() []test {
 	return []test{
 		{"nothing is due in an empty store", dueNothing},
 		{"the longest due comes first, over all kinds", dueOrder},
-		{"due gives at most so many", dueLimit},
+		{"due gives at most so many of each kind", dueLimit},
+		{"turns that wait hide no other work", dueHidesNothing},
 		{"due takes nothing", dueTakesNothing},
 		{"what became due wakes", wakes},
 		{"a stop wakes the turn's worker", wakesStop},
@@ -57,9 +58,9 @@ func dueLimit(tr *trial) {
 		tr.enqueue(nil, fmt.Sprintf("telegram:2:%d", i), "row")
 		tr.clock.Advance(time.Second)
 	}
-	for _, limit := range []int{1, 7, 90} {
+	for _, limit := range []int{1, 7, 30} {
 		items := must(tr.store.Due(tr.ctx, limit))(tr)
-		equal(tr, "items", len(items), limit)
+		equal(tr, "items", len(items), 3*limit)
 		for i := 1; i < len(items); i++ {
 			tr.check(!items[i].Due.Before(items[i-1].Due), "not in order: %v before %v", items[i-1], items[i])
 		}
@@ -67,7 +68,25 @@ func dueLimit(tr *trial) {
 	seven := must(tr.store.Due(tr.ctx, 7))(tr)
 	all := must(tr.store.Due(tr.ctx, sessions.ListMax))(tr)
 	equal(tr, "all", len(all), 90)
-	tr.check(!seven[6].Due.After(all[6].Due), "the first seven end at %v, want %v", seven[6].Due, all[6].Due)
+	tr.check(!seven[20].Due.After(all[20].Due), "the first seven of each end at %v, want %v", seven[20].Due, all[20].Due)
+}
+
+// Younger lanes and timers are seen behind any number of older turns.
+func dueHidesNothing(tr *trial) {
+	const turns = 12
+	for i := range turns {
+		r := tr.said("q")
+		r.Surface = fmt.Sprintf("telegram:1:%d", i)
+		tr.post(r)
+	}
+	tr.clock.Advance(time.Minute)
+	tr.enqueue(nil, other, "row")
+	tr.setTimer("h", "t", 0)
+	seen := map[sessions.WorkKind]int{}
+	for _, item := range must(tr.store.Due(tr.ctx, turns/3))(tr) {
+		seen[item.Kind]++
+	}
+	tr.check(seen[sessions.WorkTurn] == turns/3 && seen[sessions.WorkLane] == 1 && seen[sessions.WorkTimer] == 1, "due: %v", seen)
 }
 
 func dueTakesNothing(tr *trial) {
