@@ -16,7 +16,6 @@ import (
 // Limits of a message's envelope.
 const (
 	messageBodyMax = 6*TextMax + 4096 // JSON may write one byte as six
-	keyMax         = 200              // bytes of an Idempotency-Key
 	senderMax      = 256              // bytes of a sender's id or name
 	WaitMax        = 5 * time.Minute  // longest ?wait=
 )
@@ -83,9 +82,10 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, acceptedUnless(done), answer)
 }
 
-// sameMessage refuses a key that was used for another message.
+// sameMessage refuses a key that was used for another message. Of a command,
+// such as /new and a text, Operations have looked.
 func (s *Server) sameMessage(ctx context.Context, say Say, said Said) error {
-	if !said.Duplicate || said.Seq == 0 {
+	if !said.Duplicate || said.Seq == 0 || said.MovedTo != "" {
 		return nil
 	}
 	entries, err := s.config.Store.Range(ctx, said.Session, said.Seq, said.Seq)
@@ -158,15 +158,7 @@ func checkText(text string) error {
 // idempotencyKey reads the header of that name: printable ASCII.
 func idempotencyKey(r *http.Request) (string, error) {
 	key := r.Header.Get("Idempotency-Key")
-	if len(key) > keyMax {
-		return "", badRequest("The Idempotency-Key is too long. Use at most 200 characters, such as a UUID.")
-	}
-	for i := range len(key) {
-		if key[i] < ' ' || key[i] > '~' {
-			return "", badRequest("The Idempotency-Key has characters that are not printable ASCII. Use a UUID.")
-		}
-	}
-	return key, nil
+	return key, conversations.CheckKey(key)
 }
 
 // senderOf reads on whose behalf a message comes. Without an id, Operations

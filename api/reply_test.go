@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/conversations"
 	"parley/internal/secret"
 	"parley/sessions"
 )
@@ -119,7 +120,7 @@ func FuzzQueriesAndHeaders(f *testing.F) {
 		if wait, err := waitOf(r); err == nil && (wait < 0 || wait > WaitMax) {
 			t.Errorf("waits %s", wait)
 		}
-		if key, err := idempotencyKey(r); err == nil && len(key) > keyMax {
+		if key, err := idempotencyKey(r); err == nil && len(key) > conversations.KeyMax {
 			t.Errorf("a key of %d bytes", len(key))
 		}
 		if p, err := pageOf(r); err == nil {

@@ -34,3 +34,21 @@ func TestAKeyCountsInItsOwnPlace(t *testing.T) {
 		t.Errorf("said again %+v", again)
 	}
 }
+
+// A platform that tells of one message in two texts has its first one carried
+// out, and is not told to send the second again.
+func TestACommandThatComesAgainWithAnotherTextIsDropped(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.talks("owner", "hello")
+	event := s.event("owner", "/name Rome", false)
+	s.takeIn(event)
+	event.Text = "/name Paris"
+	s.takeIn(event)
+	if got := s.record("owner").Name; got != "Rome" {
+		t.Errorf("named %q", got)
+	}
+	if got := len(s.platform.texts()); got > 2 {
+		t.Errorf("said %q", s.platform.texts())
+	}
+}

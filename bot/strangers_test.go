@@ -104,8 +104,8 @@ func TestLettingSomebodyInIsAnsweredAlthoughItIsDeliveredAgain(t *testing.T) {
 		s.asks("owner", "hello", "echo: hello")
 		for i, fault := range []storetest.Fault{
 			{Op: "SetRole", When: storetest.After},
-			{Op: "Enqueue", When: storetest.After}, // the stranger is told
-			{Op: "SaveLock", When: storetest.After},
+			{Op: "Enqueue", When: storetest.After},           // the stranger is told
+			{Op: "SaveLock", Call: 2, When: storetest.After}, // behind the command's own
 			{Op: "Enqueue", Call: 2, When: storetest.Before}, // the owner is not
 		} {
 			who := fmt.Sprint("bob", i)

@@ -33,7 +33,7 @@ func (r *Room) Fork(ctx context.Context, by Caller, id string, request ForkReque
 	if err != nil {
 		return Result{}, err
 	}
-	what := done{Key: by.Digest("fork", id, key), Sum: sumOf([]any{request.Entry, request.ID, request.Name, request.Place.surface})}
+	what := done{Key: by.Digest("fork", id, key), Sum: SumOf([]any{request.Entry, request.ID, request.Name, request.Place.surface})}
 	result := Result{Before: from}
 	made, duplicate, err := r.once(ctx, from.ID, what, func() (done, error) {
 		if err := r.fork(ctx, by, &result, request, what.Key); err != nil {
@@ -141,6 +141,7 @@ func (r *Room) Import(ctx context.Context, by Caller, in io.Reader, newID bool, 
 	if err != nil {
 		return Result{}, err
 	}
+	sum := SumOf([]any{read.Record, newID}) // of its header: its lines are still to come
 	read.Record.LastActivityAt = earlier(read.Record.LastActivityAt, r.now())
 	digest := by.Digest("import", read.Record.ID, key)
 	if newID {
@@ -150,12 +151,14 @@ func (r *Room) Import(ctx context.Context, by Caller, in io.Reader, newID bool, 
 	}
 	id := read.Record.ID
 	var result Result
-	_, duplicate, err := r.once(ctx, id, done{Key: digest}, func() (done, error) {
+	_, duplicate, err := r.once(ctx, id, done{Key: digest, Sum: sum}, func() (done, error) {
 		var err error
 		result.Record, err = r.Store.Import(ctx, read.Record, read.Entries)
 		return done{Session: id}, err
 	})
 	switch {
+	case CodeOf(err) == KeyReused:
+		return Result{}, err
 	case duplicate, newID && digest != "" && errors.Is(err, sessions.ErrConflict):
 		return r.again(ctx, result, done{Session: id})
 	case errors.Is(err, sessions.ErrConflict):

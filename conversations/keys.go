@@ -58,8 +58,8 @@ func ending(digest string) string {
 	return digest[:endingChars]
 }
 
-// sumOf tells whether two requests under one key are the same.
-func sumOf(arguments any) string {
+// SumOf tells whether two requests under one key are the same: then it is.
+func SumOf(arguments any) string {
 	text, err := json.Marshal(arguments)
 	if err != nil {
 		return "" // then they count as the same

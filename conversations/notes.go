@@ -55,7 +55,7 @@ func (r *Room) name(ctx context.Context, by Caller, before sessions.Record, patc
 // arguments are the caller's own: what was made of them may be another the
 // next time, such as the newest message.
 func (r *Room) note(ctx context.Context, before sessions.Record, request sessions.NoteRequest, arguments any) (Result, error) {
-	what := done{Key: request.Key, Sum: sumOf(arguments)}
+	what := done{Key: request.Key, Sum: SumOf(arguments)}
 	request.Session = before.ID
 	if request.Key != "" {
 		request.Key = "note:" + request.Key

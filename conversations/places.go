@@ -67,7 +67,7 @@ func (r *Room) Resume(ctx context.Context, by Caller, id string, place Place, qu
 		return r.Touch(ctx, by, id)
 	}
 	result := Result{}
-	what := done{Key: by.Digest("resume", id, key), Sum: sumOf(place.surface)}
+	what := done{Key: by.Digest("resume", id, key), Sum: SumOf(place.surface)}
 	made, duplicate, err := r.once(ctx, before.ID, what, func() (done, error) {
 		request, err := r.mayAttach(ctx, by, before, place)
 		if err != nil {

@@ -341,6 +341,9 @@ func TestATranscriptIsImportedOncePerKey(t *testing.T) {
 	if !made.Made || again.Made || !again.Duplicate || again.Record.ID != made.Record.ID {
 		t.Errorf("%+v, then %+v", made, again)
 	}
+	another := strings.Replace(transcript.String(), `"kind":"api"`, `"kind":"cli"`, 1)
+	_, err = r.Import(t.Context(), owner, strings.NewReader(another), true, "key")
+	wants(t, "the key for another transcript", err, conversations.KeyReused)
 	_, err = r.Import(t.Context(), owner, strings.NewReader("no transcript"), false, "")
 	wants(t, "not a transcript", err, conversations.Unreadable)
 	_, err = r.Import(t.Context(), conversations.Caller{Caller: sessions.Caller{Owner: true, Namespace: "api"}}, &transcript, false, "")

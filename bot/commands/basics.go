@@ -39,6 +39,7 @@ func (c *Commands) begin(ctx context.Context, call Call) (Answer, error) {
 	if err != nil || call.Command.Args == "" {
 		return Answer{Post: sessions.PostResult{Session: session}}, err
 	}
+	call.Held = session
 	key := call.Key
 	if key != "" {
 		key += ":text"

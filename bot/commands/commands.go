@@ -94,9 +94,14 @@ func (c *Commands) carryOut(ctx context.Context, row row, call Call) (Answer, er
 	return c.worded(call, answer, err)
 }
 
-// worded makes an answer of a refusal.
+// worded makes an answer of a refusal. A platform that tells of one message in
+// two texts has no use for an answer to the second.
 func (c *Commands) worded(call Call, answer Answer, err error) (Answer, error) {
 	code := string(conversations.CodeOf(err))
+	if code == string(conversations.KeyReused) && !call.Event.Surface.Platform.Own() {
+		c.Log.Warn("an event came again with another text, and is dropped", "surface", call.surface(), "event", call.Event.ID)
+		return Answer{Post: sessions.PostResult{Outcome: sessions.PostDuplicate}}, nil
+	}
 	if text := c.words(call, code); text != "" {
 		return Answer{Text: text, code: code}, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"parley/conversations"
 	"parley/sessions"
 )
 
@@ -37,16 +38,18 @@ type memory struct {
 // done is a command that was carried out, or is being.
 type done struct {
 	Key     string    `json:"key"`
+	Sum     string    `json:"sum,omitempty"` // of what was written; empty: of another version
 	At      time.Time `json:"at"`
 	Session string    `json:"session,omitempty"` // that it is about
 	Code    string    `json:"code,omitempty"`    // that stands for its answer; empty: see once
 }
 
-// once carries out a command for which the store itself knows no key. What it is
-// about is remembered before anything is done, and how it was refused
-// afterwards: an event that is delivered again means the same session, whatever
-// has happened in the chat since, and the verb knows the event's key. ErrBusy:
-// another command of this chat is being carried out.
+// once carries out a command under its key. What it is about is remembered
+// before anything is done, and how it was refused afterwards: an event that is
+// delivered again means the same session, whatever has happened in the chat
+// since, and the verb knows the event's key. KeyReused: something else was
+// written under that key. ErrBusy: another command of this chat is being
+// carried out.
 func (c *Commands) once(ctx context.Context, row row, call Call) (Answer, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), onceFor)
 	defer cancel()
@@ -56,30 +59,43 @@ func (c *Commands) once(ctx context.Context, row row, call Call) (Answer, error)
 	}
 	defer c.unlock(ctx, lock)
 	call.memory = c.recall(lock)
-	now, again := call.memory.find(call.Key)
-	if again && now.Code != "" {
-		return say(c.words(call, now.Code))
+	now := done{Key: call.Key, Sum: row.sum(call), At: time.Now().UTC()}
+	before, again := call.memory.find(call.Key)
+	switch {
+	case again && before.Sum != "" && before.Sum != now.Sum:
+		return c.worded(call, Answer{}, conversations.ErrKeyReused())
+	case again && before.Code != "":
+		return say(c.words(call, before.Code))
+	case again:
+		now.Session = before.Session
 	}
-	answer, err := c.begun(ctx, row, call, lock, again, now)
-	if answer.code != "" && call.Key != "" {
-		call.memory.put(done{Key: call.Key, At: time.Now().UTC(), Session: now.Session, Code: answer.code})
+	answer, err := c.begun(ctx, row, call, lock, again, &now)
+	if now.Code = answer.code; now.Code != "" {
+		call.memory.put(now)
 	}
 	c.remember(ctx, lock, call.memory)
 	return answer, err
 }
 
+// sum tells two commands under one key apart. Of a secret one nothing is kept
+// but its name.
+func (r row) sum(call Call) string {
+	if r.secret {
+		return conversations.SumOf(r.name)
+	}
+	return conversations.SumOf([]string{r.name, call.Command.Args})
+}
+
 // begun finds what a command is about, or takes it from before, and runs it.
-func (c *Commands) begun(ctx context.Context, row row, call Call, lock sessions.Lock, again bool, before done) (answer Answer, err error) {
-	call.target = before.Session
+func (c *Commands) begun(ctx context.Context, row row, call Call, lock sessions.Lock, again bool, now *done) (answer Answer, err error) {
 	if !again {
-		if call.target, err = c.about(ctx, row, call); err != nil {
+		if now.Session, err = c.about(ctx, row, call); err != nil {
 			return c.worded(call, answer, err)
 		}
-		if call.target != "" && call.Key != "" {
-			call.memory.put(done{Key: call.Key, At: time.Now().UTC(), Session: call.target})
-			c.remember(ctx, lock, call.memory)
-		}
+		call.memory.put(*now)
+		c.remember(ctx, lock, call.memory)
 	}
+	call.target = now.Session
 	answer, err = row.run(ctx, call)
 	return c.worded(call, answer, err)
 }
@@ -105,8 +121,11 @@ func (m *memory) find(key string) (done, bool) {
 	return done{}, false
 }
 
-// put keeps what is known of a command, and the newest of them.
+// put keeps what is known of a command that has a key, and the newest of them.
 func (m *memory) put(what done) {
+	if what.Key == "" {
+		return
+	}
 	m.changed = true
 	for i, before := range m.Done {
 		if before.Key == what.Key {

@@ -12,8 +12,8 @@ type row struct {
 	run  handler
 	// about finds the session that the command is about. It is remembered
 	// before anything is done to it: delivered again, the command means that
-	// one. Nil: the store knows the event's key itself, or the command may be
-	// run again without harm.
+	// one, and another text under its key is refused. Nil: it takes no
+	// arguments, and may be run again without harm.
 	about finder
 	// leads: it may give its place another conversation.
 	leads bool
@@ -44,11 +44,11 @@ func (c *Commands) table() [routing.CommandCount]row {
 		{name: "start", run: c.start, informs: true},
 		{name: "help", run: c.help, informs: true},
 		{name: "whoami", run: c.whoami, informs: true},
-		{name: "new", run: c.begin, leads: true, changes: true},
+		{name: "new", run: c.begin, about: nothing, leads: true, changes: true},
 		{name: "status", run: c.status},
 		{name: "stop", run: c.stop, changes: true},
 		{name: "retry", run: c.retry, changes: true},
-		{name: "schedule", run: c.schedule},
+		{name: "schedule", run: c.schedule, about: nothing},
 		{name: "sessions", run: c.sessions, about: nothing},
 		{name: "resume", run: c.resume, about: c.named, leads: true},
 		{name: "name", run: c.name, about: c.holding, changes: true},
@@ -59,9 +59,9 @@ func (c *Commands) table() [routing.CommandCount]row {
 		{name: "checkpoint", run: c.checkpoint, changes: true},
 		{name: "clear", run: c.clear, about: c.holding, changes: true},
 		{name: "link", run: c.link, about: nothing, secret: true},
-		{name: "allow", run: c.allow},
-		{name: "pair", run: c.pair},
-		{name: "people", run: c.people},
+		{name: "allow", run: c.allow, about: nothing},
+		{name: "pair", run: c.pair, about: nothing},
+		{name: "people", run: c.people, about: nothing},
 	}
 }
 
