@@ -196,7 +196,7 @@ func (c *Client) successor(ctx context.Context, session string, seq int64) (stri
 	moved := ""
 	err := c.stream(ctx, session, seq, func(event Event) bool {
 		if event.Kind == KindMoved {
-			moved = event.Session
+			moved = event.To
 		}
 		return moved == ""
 	})

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"parley/adapters"
 	"parley/api"
 	"parley/cmd/gateway/client"
 	"parley/cmd/gateway/client/clienttest"
@@ -125,6 +126,35 @@ func TestFollowSeesEachEntryOnceAndMovesAlong(t *testing.T) {
 	first, second := sessions.EntryID(1), sessions.EntryID(2)
 	if want := []string{"cli:main " + first, "cli:main " + second, "cli:main~2 " + first}; err != nil || !slices.Equal(seen, want) {
 		t.Errorf("got %q (%v), want %q", seen, err, want)
+	}
+}
+
+// The id of a conversation that was begun with /new does not say where its
+// reader is.
+func TestFollowGoesWhereItsOwnPlaceGoes(t *testing.T) {
+	t.Parallel()
+	c, gateway := start(t)
+	ctx := deadline(t)
+	c.From(adapters.Surface{Platform: adapters.CLI, Account: adapters.Local, Chat: "main"}, "")
+	say := func(session, text string) {
+		if _, err := c.Say(ctx, session, text, text+session, client.Sender{}); err != nil {
+			t.Error(err)
+		}
+	}
+	say("cli:main", "one")
+	say("cli:main", "/new")
+	say("cli:main~2", "two")
+	say("cli:main~2", "/new")
+	gateway.Say("here")
+	var seen []string
+	err := c.Follow(ctx, "cli:main~2", 2, func(event client.Event) bool {
+		if event.Kind == client.KindEntry {
+			seen = append(seen, event.Session)
+		}
+		return len(seen) == 0
+	})
+	if err != nil || !slices.Equal(seen, []string{"cli:main~3"}) {
+		t.Errorf("got %q, %v", seen, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"parley/api"
@@ -33,7 +34,8 @@ const (
 // Event is one happening of a session. Which fields count depends on Kind.
 type Event struct {
 	Kind    Kind
-	Session string        // KindMoved: the new one; otherwise the one it is about
+	Session string        // the one it is about
+	To      string        // KindMoved: the one that the place has now
 	Entry   api.EntryView // KindEntry
 	Delta   Delta         // KindDelta
 	Status  Status        // KindStatus
@@ -60,7 +62,11 @@ const eventMax = 8 << 20
 // stream breaks, or ctx ends. It returns nil only in the first case.
 func (c *Client) stream(ctx context.Context, session string, after int64, emit func(Event) bool) error {
 	header := http.Header{"Accept": {"text/event-stream"}, "Last-Event-Id": {strconv.FormatInt(after, 10)}}
-	response, err := c.do(ctx, http.MethodGet, sessionPath(session, "/events"), nil, header)
+	path := sessionPath(session, "/events")
+	if c.place != "" {
+		path += "?surface=" + url.QueryEscape(c.place)
+	}
+	response, err := c.do(ctx, http.MethodGet, path, nil, header)
 	if err != nil {
 		return err
 	}
@@ -123,7 +129,7 @@ func decodeEvent(session, name string, data []byte) (event Event, known bool, er
 			Session string `json:"session"`
 		}
 		err = json.Unmarshal(data, &moved)
-		event.Session = moved.Session
+		event.To = moved.Session
 	case string(KindGap):
 	default:
 		return event, false, nil

@@ -32,7 +32,7 @@ func (c *Client) Follow(ctx context.Context, session string, after int64, emit f
 				}
 				after = event.Entry.Seq
 			case KindMoved:
-				next = event.Session
+				next = event.To
 			}
 			ended = !emit(event)
 			return !ended && next == session

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"parley/api"
-	"parley/cmd/gateway/client"
 )
 
 // recentMax is how many entries of a conversation are read to show where it
@@ -43,31 +42,20 @@ func Run(ctx context.Context, chat Chat, options Options) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events := make(chan client.Event)
+	follower := follow(chat.Client, session)
 	var following sync.WaitGroup
 	defer following.Wait()
 	defer cancel()
-	following.Go(func() {
-		defer close(events)
-		// What ends it is shown as the end of the events.
-		_ = chat.Client.Follow(ctx, session, newest, func(event client.Event) bool {
-			select {
-			case events <- event:
-				return true
-			case <-ctx.Done():
-				return false
-			}
-		})
-	})
-	s := newScreen(ctx, chat, options, events)
+	following.Go(func() { follower.run(ctx, newest) })
+	s := newScreen(ctx, chat, options, follower)
 	s.session, s.seen = session, newest
 	s.begin(options.Welcome, entries)
 	return s.run(options)
 }
 
-func newScreen(ctx context.Context, chat Chat, options Options, events <-chan client.Event) *screen {
+func newScreen(ctx context.Context, chat Chat, options Options, follower *follower) *screen {
 	return &screen{
-		ctx: ctx, chat: chat, events: events, history: options.History, browse: newBrowser(options.History.Lines()),
+		ctx: ctx, chat: chat, follower: follower, history: options.History, browse: newBrowser(options.History.Lines()),
 		look:   look{width: options.Width, color: options.Color, self: string(chat.Sender.ID)},
 		height: options.Height,
 	}

@@ -133,6 +133,27 @@ func TestChatOnATerminal(t *testing.T) {
 	again.ends()
 }
 
+// A stream that stands hears late that its place has moved; the answer to the
+// command that moved it says so at once.
+func TestACommandsAnswerLeadsTheTerminal(t *testing.T) {
+	t.Parallel()
+	gateway := fake(t)
+	s := run(t, gateway, "")
+	s.press("hello\r")
+	s.see("You said: hello")
+	gateway.Mute()
+	s.press("/new\r")
+	s.see("You ran /new.")
+	s.see("cli:main~2 · /help")
+	s.press("fresh\r")
+	s.see("You said: fresh")
+	s.press("\x04")
+	s.ends()
+	if n := strings.Count(plainText(s.screen()), "You said: hello"); n != 1 {
+		t.Errorf("the conversation before was shown %d times", n)
+	}
+}
+
 func TestABrokenAnswerStaysOnTheTerminal(t *testing.T) {
 	t.Parallel()
 	s := run(t, fake(t), "")

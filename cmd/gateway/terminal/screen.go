@@ -15,14 +15,14 @@ import (
 // screen is the state of the chat on a terminal. Only the program's loop
 // touches it.
 type screen struct {
-	ctx     context.Context //nolint:containedctx // bubbletea's commands get no context of their own
-	chat    Chat
-	events  <-chan client.Event
-	history *History
-	browse  browser
-	edit    editor
-	look    look
-	height  int
+	ctx      context.Context //nolint:containedctx // bubbletea's commands get no context of their own
+	chat     Chat
+	follower *follower
+	history  *History
+	browse   browser
+	edit     editor
+	look     look
+	height   int
 
 	session string
 	status  client.Status
@@ -65,7 +65,7 @@ type (
 func (s *screen) Init() tea.Cmd { return tea.Batch(s.nextEvent, s.flush()) }
 
 func (s *screen) nextEvent() tea.Msg {
-	event, open := <-s.events
+	event, open := <-s.follower.events
 	if !open {
 		return eventsEnd{}
 	}
@@ -121,7 +121,12 @@ func (s *screen) show(block string) {
 	}
 }
 
+// event takes in what happened in the conversation that is shown; one that was
+// left meanwhile is no concern any more.
 func (s *screen) event(event client.Event) {
+	if event.Session != s.session {
+		return
+	}
 	switch event.Kind {
 	case client.KindConnected:
 		s.lost = nil
@@ -137,10 +142,15 @@ func (s *screen) event(event client.Event) {
 			s.draft.text = ""
 		}
 	case client.KindMoved:
-		s.session, s.seen, s.draft = event.Session, 0, draft{}
+		s.move(event.To)
 	case client.KindGap:
 		s.draft.text = ""
 	}
+}
+
+// move shows the conversation that the place has now.
+func (s *screen) move(session string) {
+	s.session, s.seen, s.draft, s.status = session, 0, draft{}, client.Status{}
 }
 
 func (s *screen) entry(event client.Event) {
@@ -190,7 +200,8 @@ func (s *screen) say(sent outgoing, session string) tea.Cmd {
 
 func (s *screen) saidBack(back saidMsg) {
 	if back.session != "" && back.session != s.session {
-		s.session, s.seen = back.session, 0
+		s.move(back.session)
+		s.follower.goTo(back.session)
 	}
 	if back.err != nil {
 		s.notSaid(back)

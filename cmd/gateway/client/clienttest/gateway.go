@@ -35,6 +35,7 @@ type Gateway struct {
 	stopped int
 	cut     int // event streams to be cut after their first entry
 	streams int
+	mute    bool          // streams that stand tell of no move
 	changed chan struct{} // closed and replaced at every change
 }
 
@@ -67,6 +68,10 @@ func (g *Gateway) Close() {
 
 // Cut makes the next n event streams break after one entry.
 func (g *Gateway) Cut(n int) { g.locked(func() { g.cut = n }) }
+
+// Mute keeps event streams from telling that the place has moved: they are told
+// so by their next heartbeat, which never comes.
+func (g *Gateway) Mute() { g.locked(func() { g.mute = true }) }
 
 // Streams is how many event streams were opened.
 func (g *Gateway) Streams() (n int) {
@@ -154,8 +159,9 @@ func (g *Gateway) stop(w http.ResponseWriter, _ *http.Request) {
 
 func (g *Gateway) post(w http.ResponseWriter, r *http.Request) {
 	var message struct {
-		Text   string `json:"text"`
-		Sender struct {
+		Text    string `json:"text"`
+		Surface string `json:"surface"`
+		Sender  struct {
 			ID   adapters.Identity `json:"id"`
 			Name string            `json:"name"`
 		} `json:"sender"`
@@ -189,7 +195,7 @@ func (g *Gateway) take(text string, sender sessions.Sender) map[string]any {
 		g.logs[g.session] = nil
 	}
 	if strings.HasPrefix(text, "/") {
-		return map[string]any{"reason": "command", "reply": "You ran **" + text + "**."}
+		return map[string]any{"reason": "command", "reply": "You ran **" + text + "**.", "moved_to": g.session}
 	}
 	seq := g.add(sessions.Message{Role: sessions.RoleUser, Text: text, Sender: &sender})
 	switch text {
@@ -218,6 +224,7 @@ func (g *Gateway) take(text string, sender sessions.Sender) map[string]any {
 func (g *Gateway) events(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	after, _ := strconv.Atoi(r.Header.Get("Last-Event-ID"))
+	named := r.URL.Query().Get("surface") == "cli:local:main"
 	cutting := false
 	g.locked(func() {
 		g.streams++
@@ -231,7 +238,7 @@ func (g *Gateway) events(w http.ResponseWriter, r *http.Request) {
 	for {
 		g.mu.Lock()
 		news := slices.Clone(g.logs[id][min(after, len(g.logs[id])):])
-		status, present, changed := g.status, g.session, g.changed
+		status, present, changed, told := g.status, g.session, g.changed, !g.mute
 		g.mu.Unlock()
 		for _, entry := range news {
 			after++
@@ -243,7 +250,7 @@ func (g *Gateway) events(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		fmt.Fprintf(w, "event: status\ndata: {\"status\":%q,\"queued\":0}\n\n", status)
-		if id != present {
+		if told && id != present && (named || id == "cli:main") { // no other id says where its reader is
 			fmt.Fprintf(w, "event: moved\ndata: {\"session\":%q}\n\n", present)
 		}
 		_ = control.Flush()
