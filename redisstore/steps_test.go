@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"parley/internal/secret"
 	"parley/sessions"
 	"parley/sessions/storetest"
@@ -261,5 +263,31 @@ func TestDueWhileANodeIsAway(t *testing.T) {
 	defer c.Masters[2].Resume()
 	if _, err := s.Due(ctx, 100); err == nil {
 		t.Fatal("no node answers, and that is no error")
+	}
+}
+
+// What a newer version beside this one put into the due set is left to it, and
+// hides nothing.
+func TestWorkOfAnUnknownKindIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	s := openStore(t, Config{URL: secret.New(server.URL()), Prefix: freshPrefix()})
+	request := benchPost(1, true)
+	request.Claim = nil
+	if _, err := s.Post(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	client := server.Client()
+	defer client.Close()
+	due := s.parts[s.of(request.Surface).index].base + ":due"
+	if err := client.ZAdd(t.Context(), due, redis.Z{Score: 1, Member: "flow:of-a-newer-version"}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	items, err := s.Due(t.Context(), 10)
+	if err != nil || len(items) != 1 || items[0].Kind != sessions.WorkTurn {
+		t.Fatalf("%+v, %v", items, err)
+	}
+	if score, err := client.ZScore(t.Context(), due, "flow:of-a-newer-version").Result(); err != nil || score != 1 {
+		t.Fatalf("what is not known was moved to %v: %v", score, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/guard"
 	"parley/sessions"
 )
 
@@ -283,19 +284,29 @@ func TestALostConnectionIsMadeAnew(t *testing.T) {
 
 func TestOneFailingOperationLeavesTheOthersOfItsBatch(t *testing.T) {
 	t.Parallel()
+	failure := errors.New("refused")
+	for name, fail := range map[string]func() error{
+		"an error": func() error { return failure },
+		"a panic":  func() error { panic("a fault of the operation") },
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); oneFails(t, fail, failure) })
+	}
+}
+
+func oneFails(t *testing.T, fail func() error, failure error) {
+	t.Helper()
 	store := open(t, Config{Path: Memory})
 	held := make(chan struct{})
 	began := make(chan struct{})
 	go store.write(context.WithoutCancel(t.Context()), func(*tx) error { close(began); <-held; return nil })
 	<-began // the writer is busy: what comes now is one batch
 	errs := make(chan error, 3)
-	failure := errors.New("refused")
 	for i := range 3 {
 		o := &operation{ctx: t.Context(), done: make(chan error, 1), run: func(tx *tx) error {
 			if _, err := tx.exec("INSERT INTO chats (chat, by, at) VALUES (?, '', 0)", strconv.Itoa(i)); err != nil || i != 1 {
 				return err
 			}
-			return failure
+			return fail()
 		}}
 		store.writer.operations <- o
 		go func() { errs <- <-o.done }()
@@ -303,7 +314,7 @@ func TestOneFailingOperationLeavesTheOthersOfItsBatch(t *testing.T) {
 	close(held)
 	failed := 0
 	for range 3 {
-		if err := <-errs; errors.Is(err, failure) {
+		if err := <-errs; errors.Is(err, failure) || errors.Is(err, guard.ErrPanic) {
 			failed++
 		} else if err != nil {
 			t.Fatal(err)
@@ -316,6 +327,12 @@ func TestOneFailingOperationLeavesTheOthersOfItsBatch(t *testing.T) {
 	}
 	if failed != 1 {
 		t.Errorf("%d operations failed, want 1", failed)
+	}
+	if err := store.write(t.Context(), func(*tx) error { return fail() }); err == nil {
+		t.Error("an operation that fails alone is no error")
+	}
+	if err := store.Ping(t.Context()); err != nil {
+		t.Errorf("the store after it: %v", err)
 	}
 }
 

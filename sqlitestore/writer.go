@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"parley/internal/guard"
 	"parley/sessions"
 )
 
@@ -186,17 +187,20 @@ func (w *writer) abandon(cause error) error {
 }
 
 // run runs one operation, in a savepoint if it shares the transaction. Its own
-// failure is undone and kept in it; an error means that the transaction is lost.
+// failure, also a panic, is undone and kept in it; an error means that the transaction is lost.
 func (w *writer) run(o *operation, now int64, shared bool) error {
 	o.tx = &tx{ctx: context.Background(), statements: w.conn, now: now}
+	make := func() error {
+		return guard.Run(w.log, "an operation of the store", func() error { return o.run(o.tx) })
+	}
 	if !shared {
-		o.err = o.run(o.tx)
+		o.err = make()
 		return nil
 	}
 	if err := w.conn.exec("SAVEPOINT operation"); err != nil {
 		return err
 	}
-	if o.err = o.run(o.tx); o.err != nil {
+	if o.err = make(); o.err != nil {
 		if err := w.undo("ROLLBACK TO operation", o.err); err != nil {
 			return err
 		}

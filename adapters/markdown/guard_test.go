@@ -29,6 +29,20 @@ func TestNoTextCostsMuchToRender(t *testing.T) { //nolint:paralleltest // it cou
 
 // A table that is too big is shown as its lines, wherever it stands, and what
 // is around it is rendered.
+// The bound is on the text as a whole: each of its paragraphs may be short.
+func TestATextThatIsTooLongIsNotRead(t *testing.T) {
+	t.Parallel()
+	reader := markdown.NewReader()
+	line := "a short paragraph\n\n"
+	fits := strings.Repeat(line, markdown.SourceMax/len(line))
+	if _, ok := reader.Read([]byte(fits)); !ok {
+		t.Errorf("%d bytes are too long", len(fits))
+	}
+	if _, ok := reader.Read([]byte(fits + line)); ok {
+		t.Errorf("%d bytes are read", len(fits+line))
+	}
+}
+
 func TestTooBigATableShowsItsLines(t *testing.T) {
 	t.Parallel()
 	wide := func(in string) string {

@@ -28,3 +28,12 @@ func TestDoctorLooksAtSafeMode(t *testing.T) {
 	behind.Replica.Kill()
 	examined(exitFailure, "acknowledges nothing: 0 of 1 replicas", "0 replica(s) online, safe mode waits for 1", "Bring the replicas back")
 }
+
+// A start tells of a server that throws conversations away, or keeps none.
+func TestAStartTellsWhatTheStoreWouldForget(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t, "--maxmemory-policy", "allkeys-lru", "--appendonly", "no")
+	g := newMachine(t).on(server.URL()).runs()
+	g.log.see(t, "throws data away when memory is full")
+	g.log.see(t, "appendonly")
+}

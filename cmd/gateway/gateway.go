@@ -260,10 +260,15 @@ func (g *gateway) runParts(ctx context.Context) error {
 	return parts.Wait()
 }
 
-// diagnose logs, once, what would make a platform's bot silently deaf. A
-// refused token is left out: the connection has said so by then.
+// diagnose logs, once, what would make a platform's bot silently deaf, or the
+// store forget. A refused token is left out: the connection has said so by then.
 func (g *gateway) diagnose(ctx context.Context) {
 	var all sync.WaitGroup
+	all.Go(func() {
+		asking, cancel := context.WithTimeout(ctx, wiring.DiagnoseTimeout)
+		defer cancel()
+		logFindings(g.log.With("part", "store"), wiring.StoreFindings(asking, g.raw))
+	})
 	for _, adapter := range g.adapters {
 		doctor, ok := adapter.(adapters.Doctor)
 		if !ok {
@@ -277,7 +282,7 @@ func (g *gateway) diagnose(ctx context.Context) {
 			defer cancel()
 			findings := doctor.Diagnose(asking)
 			if adapter.Health().State != adapters.Refused {
-				logFindings(g.log, string(adapter.Capabilities().Platform), findings)
+				logFindings(g.log.With("platform", adapter.Capabilities().Platform), findings)
 			}
 		})
 	}

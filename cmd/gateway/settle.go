@@ -32,10 +32,10 @@ func settled(ctx context.Context, adapter adapters.Adapter) bool {
 	return adapter.Health().State != adapters.Refused
 }
 
-// logFindings tells what would make a platform's bot deaf.
-func logFindings(log *slog.Logger, platform string, findings []adapters.Finding) {
+// logFindings tells what would make a bot deaf, or the store forget.
+func logFindings(log *slog.Logger, findings []adapters.Finding) {
 	for _, finding := range findings {
-		attrs := []any{"platform", platform, "remedy", finding.Remedy}
+		attrs := []any{"remedy", finding.Remedy}
 		switch finding.Level {
 		case adapters.LevelProblem:
 			log.Error(finding.What, attrs...)
@@ -44,7 +44,7 @@ func logFindings(log *slog.Logger, platform string, findings []adapters.Finding)
 		case adapters.LevelUnchecked:
 			log.Info("not checked: "+finding.What, attrs...)
 		case adapters.LevelOK, adapters.LevelOff:
-			log.Debug(finding.What, "platform", platform)
+			log.Debug(finding.What)
 		}
 	}
 }

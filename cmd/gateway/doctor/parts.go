@@ -92,19 +92,10 @@ func (e *examination) openStore(ctx context.Context, store sessions.Store) {
 	default:
 		e.add("store", adapters.LevelOK, address.String()+" answers", "")
 	}
-	if redis, ok := store.(*redisstore.Store); ok {
-		e.redisSettings(redis.Diagnose(ctx))
+	for _, finding := range wiring.StoreFindings(ctx, store) {
+		e.add("store", finding.Level, finding.What, finding.Remedy)
 	}
 	e.chores(ctx, store)
-}
-
-func (e *examination) redisSettings(findings []redisstore.Finding) {
-	levels := map[string]adapters.Level{
-		redisstore.LevelOK: adapters.LevelOK, redisstore.LevelWarning: adapters.LevelWarning, redisstore.LevelError: adapters.LevelProblem,
-	}
-	for _, finding := range findings {
-		e.add("store", levels[finding.Level], finding.What, finding.Remedy)
-	}
 }
 
 // people finds a bot that would answer nobody.

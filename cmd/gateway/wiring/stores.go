@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"parley/adapters"
 	"parley/cmd/gateway/config"
 	"parley/internal/secret"
 	"parley/redisstore"
@@ -88,4 +89,21 @@ func StoreError(address fmt.Stringer, err error) error {
 func Shown(text string) (string, bool) {
 	visible, silent, _ := routing.StripReply(text, false)
 	return visible, silent
+}
+
+// StoreFindings are what a store's servers would lose or refuse by their
+// settings. The embedded store has none.
+func StoreFindings(ctx context.Context, store sessions.Store) []adapters.Finding {
+	redis, ok := store.(*redisstore.Store)
+	if !ok {
+		return nil
+	}
+	levels := map[string]adapters.Level{
+		redisstore.LevelOK: adapters.LevelOK, redisstore.LevelWarning: adapters.LevelWarning, redisstore.LevelError: adapters.LevelProblem,
+	}
+	var out []adapters.Finding
+	for _, finding := range redis.Diagnose(ctx) {
+		out = append(out, adapters.Finding{Level: levels[finding.Level], What: finding.What, Remedy: finding.Remedy})
+	}
+	return out
 }
