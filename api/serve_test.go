@@ -147,6 +147,36 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
+// However many addresses there are, all of them together have a bound.
+func TestConnectionsOfManyAddressesAreBounded(t *testing.T) {
+	t.Parallel()
+	_, address := served(t, api.Limits{Connections: 6, Head: patience, Body: patience})
+	var open []net.Conn
+	for i := range 8 {
+		from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+i/2))}}
+		conn, err := from.DialContext(t.Context(), "tcp", address)
+		if err != nil {
+			t.Skipf("this system has one loopback address: %v", err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, "POST /hook HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(conn).ReadString('\n'); !strings.Contains(line, "100") {
+			t.Fatalf("connection %d: %q, %v", i, line, err)
+		}
+		open = append(open, conn)
+	}
+	for i, conn := range open[:2] {
+		if err := hungUp(conn); err != nil {
+			t.Errorf("connection %d of 8 where 6 may be: %v", i, err)
+		}
+	}
+}
+
 // A channel's token has a share of the event streams; the owner's stay open.
 func TestOneTokenCannotTakeAllStreams(t *testing.T) {
 	t.Parallel()

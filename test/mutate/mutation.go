@@ -33,8 +33,11 @@ const (
 	broken   = "BROKEN" // it could not be tried
 )
 
-// within bounds one try.
-const within = 10 * time.Minute
+// within bounds one try. A test that hangs for the time hangs says has failed.
+const (
+	within = 10 * time.Minute
+	hangs  = "3m"
+)
 
 func decode(text []byte) ([]mutation, error) {
 	var out []mutation
@@ -65,7 +68,7 @@ func (m mutation) try(ctx context.Context, prefix string) (outcome, detail strin
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	command := exec.CommandContext(ctx, "go", "test", "-count=1", "-failfast", "-tags", m.Tags, "-overlay", overlay, "-run", m.Run, m.Package)
+	command := exec.CommandContext(ctx, "go", "test", "-count=1", "-failfast", "-timeout", hangs, "-tags", m.Tags, "-overlay", overlay, "-run", m.Run, m.Package)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.WaitDelay = 10 * time.Second
 	out, err := command.CombinedOutput()
