@@ -13,7 +13,11 @@ const readinessTimeout = 2 * time.Second
 
 // healthz says that the process answers. It is never anything but 200.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	return writeJSON(w, http.StatusOK, healthAnswer{"ok"})
+}
+
+type healthAnswer struct {
+	Status string `json:"status"`
 }
 
 // Readiness is the answer of /readyz.
