@@ -86,11 +86,11 @@ func (r *Room) Label(ctx context.Context, by Caller, id string, entry int64, lab
 	}
 	asked := []any{entry, label}
 	if entry == 0 {
-		if entry, err = r.Newest(ctx, before); err != nil {
+		if entry, err = r.newest(ctx, before); err != nil {
 			return Result{}, err
 		}
 	}
-	if err := r.Entry(ctx, before, entry); err != nil {
+	if err := r.entry(ctx, before, entry); err != nil {
 		return Result{}, err
 	}
 	note, err := sessions.NewNote(sessions.EntryLabel, sessions.Label{TargetID: sessions.EntryID(entry), Label: label})

@@ -11,9 +11,9 @@ import (
 	"parley/sessions/view"
 )
 
-// Entry refuses an entry that has no place in a session's tree: NoEntry. The
+// entry refuses an entry that has no place in a session's tree: NoEntry. The
 // record is one that the caller may reach.
-func (r *Room) Entry(ctx context.Context, record sessions.Record, entry int64) error {
+func (r *Room) entry(ctx context.Context, record sessions.Record, entry int64) error {
 	if entry <= record.Cleared || entry > record.Seq || entry < 1 {
 		return noEntry(entry)
 	}
@@ -27,9 +27,9 @@ func (r *Room) Entry(ctx context.Context, record sessions.Record, entry int64) e
 	return nil
 }
 
-// Newest is the newest message of a session's branch. NoEntry: there is none.
+// newest is the newest message of a session's branch. NoEntry: there is none.
 // The record is one that the caller may reach.
-func (r *Room) Newest(ctx context.Context, record sessions.Record) (entry int64, err error) {
+func (r *Room) newest(ctx context.Context, record sessions.Record) (entry int64, err error) {
 	message := func(path []sessions.Line) bool {
 		for _, line := range path {
 			if line.Message != nil {

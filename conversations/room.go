@@ -126,19 +126,6 @@ func (r *Room) change(ctx context.Context, by Caller, id string) (sessions.Recor
 	return record, nil
 }
 
-// Held is the conversation that is held at a surface: NotFound where there is
-// none.
-func (r *Room) Held(ctx context.Context, by Caller, surface string) (sessions.Record, error) {
-	record, err := r.Store.Bound(ctx, surface)
-	if err == nil {
-		err = r.reach(ctx, by, record)
-	}
-	if err != nil {
-		return sessions.Record{}, err
-	}
-	return record, nil
-}
-
 // bound is the current session of a surface, or the zero record.
 func (r *Room) bound(ctx context.Context, surface string) (sessions.Record, error) {
 	if surface == "" {

@@ -225,7 +225,7 @@ func TestACopyIsMadeOncePerKey(t *testing.T) {
 	if !again.Duplicate || again.Made || again.Record.ID != made.Record.ID {
 		t.Errorf("again: %+v", again)
 	}
-	held, err := r.Held(t.Context(), owner, "web:local:page")
+	held, err := r.Store.Bound(t.Context(), "web:local:page")
 	if err != nil || held.ID != id {
 		t.Errorf("what was sent again took the place back: %s %v", held.ID, err)
 	}

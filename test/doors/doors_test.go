@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -39,13 +40,15 @@ const (
 // verb is one request, as each door takes it. An empty one means that the door
 // does not have it.
 type verb struct {
+	does    string // the method of conversations.Room
 	name    string
 	prepare func(w *world)
 	chat    string
 	http    [3]string // method, path below the session, body
 	line    func(ctx context.Context, place sessionscli.Place) error
-	refused conversations.Code // empty: it is carried out
-	left    string             // what it leaves, if it is carried out: see world.left
+	refused conversations.Code  // empty: it is carried out
+	left    string              // what it leaves, if it is carried out: see world.left
+	also    func(w *world) bool // what else has to hold then; nil: nothing
 }
 
 func TestEveryDoorDoesTheSame(t *testing.T) {
@@ -74,6 +77,9 @@ func TestEveryDoorDoesTheSame(t *testing.T) {
 				if got := w.left(); got != want {
 					t.Errorf("%s leaves %s, want %s", door, got, want)
 				}
+				if row.refused == "" && row.also != nil && !row.also(w) {
+					t.Errorf("%s leaves something else undone", door)
+				}
 			}
 		})
 	}
@@ -81,87 +87,50 @@ func TestEveryDoorDoesTheSame(t *testing.T) {
 
 var errNoDoor = errors.New("the door does not have it")
 
-func verbs() []verb {
-	long := strings.Repeat("x", conversations.LabelMax+1)
-	fork := func(at string) func(context.Context, sessionscli.Place) error {
-		return func(ctx context.Context, place sessionscli.Place) error {
-			var entry *string
-			if at != "" {
-				entry = &at
-			}
-			_, err := place.Fork(ctx, here, entry, "")
-			return err
+// Every verb has a row that carries it out, at a door at least.
+func TestEveryVerbIsTried(t *testing.T) {
+	t.Parallel()
+	tried := map[string]bool{}
+	for _, row := range verbs() {
+		if row.refused == "" && (row.chat != "" || row.http[0] != "" || row.line != nil) {
+			tried[row.does] = true
 		}
 	}
-	clearIt := func(ctx context.Context, place sessionscli.Place) error { _, err := place.Clear(ctx, here); return err }
-	remove := func(ctx context.Context, place sessionscli.Place) error { return place.Delete(ctx, here) }
-	importing := func(id string) func(context.Context, sessionscli.Place) error {
-		return func(ctx context.Context, place sessionscli.Place) error {
-			_, err := place.Import(ctx, strings.NewReader(transcriptOf(id)), false)
-			return err
+	judged := map[string]bool{}
+	for _, right := range rights() {
+		judged[right.does] = true
+	}
+	for method := range reflect.TypeFor[*conversations.Room]().Methods() {
+		if !tried[method.Name] {
+			t.Errorf("conversations.Room.%s has no row among the verbs", method.Name)
+		}
+		if !judged[method.Name] {
+			t.Errorf("conversations.Room.%s has no row among the rights", method.Name)
 		}
 	}
-	untouched := "active  3 e3 0, 0 copies"
-	return []verb{
-		{name: "name", chat: "/name Rome", http: [3]string{"POST", "/name", `{"name":"Rome"}`}, left: "active Rome 4 e4 0, 0 copies"},
-		{name: "a name that turns what is behind it", chat: "/name a\u202eb", http: [3]string{"POST", "/name", `{"name":"a\u202eb"}`}, refused: conversations.Invalid},
-		{name: "a name of two lines", http: [3]string{"PATCH", "", `{"name":"a\nb"}`}, refused: conversations.Invalid},
-		{name: "a name that is too long", chat: "/name " + long, http: [3]string{"POST", "/name", `{"name":"` + long + `"}`}, refused: conversations.Invalid},
-		{name: "name what has ended", prepare: (*world).expire, chat: "/name Rome", http: [3]string{"POST", "/name", `{"name":"Rome"}`}, refused: conversations.Expired},
-
-		{name: "label", chat: "/label e1 first", http: [3]string{"POST", "/labels", `{"entry":"e1","label":"first"}`}, left: "active  4 e4 0, 0 copies, first"},
-		{name: "label nothing", chat: "/label e99 first", http: [3]string{"POST", "/labels", `{"entry":"e99","label":"first"}`}, refused: conversations.NoEntry},
-		{name: "a label that is too long", chat: "/label e1 " + long, http: [3]string{"POST", "/labels", `{"entry":"e1","label":"` + long + `"}`}, refused: conversations.Invalid},
-
-		{name: "branch", chat: "/branch e1", http: [3]string{"POST", "/branch", `{"entry":"e1"}`}, left: "active  4 e1 0, 0 copies"},
-		{name: "branch to nothing", chat: "/branch e99", http: [3]string{"POST", "/branch", `{"entry":"e99"}`}, refused: conversations.NoEntry},
-		{name: "branch while a turn runs", prepare: (*world).run, chat: "/branch e1", http: [3]string{"POST", "/branch", `{"entry":"e1"}`}, refused: conversations.Running},
-
-		{name: "fork", chat: "/fork e1", http: [3]string{"POST", "/fork", `{"entry":"e1"}`}, line: fork("e1"), left: "active  3 e3 0, 1 copies"},
-		{name: "fork what is not there", chat: "/fork e99", http: [3]string{"POST", "/fork", `{"entry":"e99"}`}, line: fork("e99"), refused: conversations.NoEntry},
-		{name: "fork while a turn runs", prepare: (*world).run, chat: "/fork", http: [3]string{"POST", "/fork", "{}"}, line: fork(""), refused: conversations.Running},
-
-		{name: "clear", chat: "/clear", http: [3]string{"POST", "/clear", ""}, line: clearIt, left: "active  3  3, 0 copies"},
-		{name: "clear while a turn runs", prepare: (*world).run, chat: "/clear", http: [3]string{"POST", "/clear", ""}, line: clearIt, refused: conversations.Running},
-		{name: "clear what has ended", prepare: (*world).expire, chat: "/clear", http: [3]string{"POST", "/clear", ""}, line: clearIt, refused: conversations.Expired},
-
-		{name: "resume", chat: "/resume " + other, http: [3]string{"POST", "/../" + other + "/resume", `{"surface":"web:local:a"}`}, left: untouched + ", elsewhere"},
-		{name: "resume what is not there", chat: "/resume api:none", http: [3]string{"POST", "/../api:none/resume", `{"surface":"web:local:a"}`}, refused: conversations.NotFound},
-		{name: "checkpoint what has ended", prepare: (*world).expire, chat: "/checkpoint", http: [3]string{"POST", "/checkpoint", ""}, refused: conversations.Expired},
-
-		{name: "delete", http: [3]string{"DELETE", "", ""}, line: remove, left: "gone"},
-		{name: "delete a group's", prepare: (*world).group, http: [3]string{"DELETE", "", ""}, line: remove, refused: conversations.GroupOnly},
-		{name: "delete while a turn runs", prepare: (*world).run, http: [3]string{"DELETE", "", ""}, line: remove, refused: conversations.Running},
-
-		{name: "import", http: [3]string{"POST", "/../import", transcriptOf("api:new")}, line: importing("api:new"), left: untouched},
-		{name: "import what is there", http: [3]string{"POST", "/../import", transcriptOf(here)}, line: importing(here), refused: conversations.Exists},
-		{name: "import what only the gateway makes", http: [3]string{"POST", "/../import", transcriptOf("sub:x")}, line: importing("sub:x"), refused: conversations.Reserved},
-		{name: "import what cannot be read", http: [3]string{"POST", "/../import", "none"}, refused: conversations.Unreadable, line: func(ctx context.Context, place sessionscli.Place) error {
-			_, err := place.Import(ctx, strings.NewReader("none"), false)
-			return err
-		}},
-	}
-}
-
-func transcriptOf(id string) string {
-	return `{"type":"session_header","version":1,"id":"` + id + `","timestamp":"2026-03-02T10:00:00Z"}` + "\n" +
-		`{"type":"message","id":"e1","parent_id":null,"timestamp":"2026-03-02T10:00:01Z","message":{"role":"user","text":"hi"}}` + "\n"
 }
 
 // world is a store with a conversation that its place has, and another one.
 type world struct {
 	*testing.T
 	store sessions.Store
+	turn  *sessions.Turn // that runs; nil: none does
 }
 
-func newWorld(t *testing.T) *world {
+func newStore(t *testing.T) sessions.Store {
 	t.Helper()
 	store, err := sqlitestore.Open(t.Context(), sqlitestore.Config{Path: sqlitestore.Memory})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	w := &world{t, store}
+	return store
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	store := newStore(t)
+	w := &world{T: t, store: store}
 	for id, surface := range map[string]string{here: "web:local:a", other: "api:local:b"} {
 		source := sessions.Source{Kind: "web", Platform: "web", Type: sessions.Direct}
 		if _, _, err := store.Open(t.Context(), sessions.NewSession{ID: id, Surface: surface, UserID: "web:owner", Source: source}); err != nil {
@@ -176,11 +145,12 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) post(id, surface string, claim *sessions.Claimer) {
 	w.Helper()
-	_, err := w.store.Post(w.Context(), sessions.PostRequest{Session: id, Surface: surface, UserID: "web:owner", Trigger: claim != nil, Claim: claim,
+	result, err := w.store.Post(w.Context(), sessions.PostRequest{Session: id, Surface: surface, UserID: "web:owner", Trigger: claim != nil, Claim: claim,
 		Message: sessions.Message{Role: sessions.RoleUser, Text: "a word"}})
 	if err != nil {
 		w.Fatal(err)
 	}
+	w.turn = result.Turn
 }
 
 // run leaves a turn running.
@@ -195,6 +165,59 @@ func (w *world) expire() {
 	if _, _, err := w.store.Attach(w.Context(), sessions.AttachRequest{Session: other, Surface: "web:local:a"}); err != nil {
 		w.Fatal(err)
 	}
+}
+
+func (w *world) detach() {
+	if _, err := w.store.Detach(w.Context(), here, "web:local:a"); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// suspend gives the place another conversation, as /new does.
+func (w *world) suspend() {
+	if _, err := w.store.Rotate(w.Context(), sessions.RotateRequest{New: sessions.NewSession{Surface: "web:local:a"}}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) clear() {
+	if _, err := w.store.Clear(w.Context(), here); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// unused makes the conversation one that was opened by hand and not used.
+func (w *world) unused() {
+	if err := w.store.Delete(w.Context(), here); err != nil {
+		w.Fatal(err)
+	}
+	if _, _, err := w.store.Open(w.Context(), sessions.NewSession{ID: here, Surface: "web:local:a"}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// answered has a turn of the conversation end.
+func (w *world) answered() {
+	w.run()
+	entry, err := sessions.NewMessage(sessions.Message{Role: sessions.RoleAssistant, Text: "an answer"})
+	if err == nil {
+		_, err = w.store.Commit(w.Context(), sessions.CommitRequest{Lease: w.turn.Lease, Outcome: sessions.Done, Entries: []sessions.NewEntry{entry}})
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// opened: there is the session that a row makes.
+func (w *world) opened() bool {
+	_, err := w.store.Get(w.Context(), "api:new")
+	return err == nil
+}
+
+// stopping: the running turn was asked to stop.
+func (w *world) stopping() bool {
+	renewed, err := w.store.Renew(w.Context(), []sessions.Lease{w.turn.Lease}, time.Minute)
+	return err == nil && renewed[0].Held && renewed[0].Stop
 }
 
 // group makes the conversation a group's.
@@ -296,21 +319,18 @@ func over(w *world, v verb) error {
 	if !ok {
 		path = "/" + here + v.http[1]
 	}
-	kind := "application/json"
-	if strings.HasSuffix(path, "/import") {
-		kind = "application/jsonl"
-	}
-	request := httptest.NewRequestWithContext(w.Context(), v.http[0], "/v1/sessions"+path, bytes.NewBufferString(v.http[2]))
-	request.Header.Set("Authorization", "Bearer a token")
-	request.Header.Set("Content-Type", kind)
-	answer := httptest.NewRecorder()
-	server.ServeHTTP(answer, request)
+	return requested(w.T, server, httptest.NewRequestWithContext(w.Context(), v.http[0], "/v1/sessions"+path, bytes.NewBufferString(v.http[2])), "a token")
+}
+
+// refusal is what an answer over HTTP refuses; nil: nothing.
+func refusal(t *testing.T, answer *httptest.ResponseRecorder) error {
+	t.Helper()
 	if answer.Code < http.StatusBadRequest {
 		return nil
 	}
 	refused := &client.RefusedError{}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<16)).Decode(refused); err != nil {
-		w.Fatalf("%d: %v", answer.Code, err)
+		t.Fatalf("%d: %v", answer.Code, err)
 	}
 	refused.Status = answer.Code
 	return refused

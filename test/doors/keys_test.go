@@ -12,7 +12,6 @@ import (
 
 	"parley/adapters"
 	"parley/api"
-	"parley/cmd/gateway/client"
 	"parley/conversations"
 	"parley/internal/secret"
 	"parley/sessions"
@@ -91,17 +90,11 @@ func posted(w *world, said map[string]string) error {
 	}
 	answer := httptest.NewRecorder()
 	server.ServeHTTP(answer, request)
-	if answer.Code < http.StatusBadRequest {
-		return nil
-	}
-	refused := &client.RefusedError{Status: answer.Code}
-	if err := json.NewDecoder(answer.Body).Decode(refused); err != nil {
-		return err
-	}
-	if refused.Code == string(conversations.KeyReused) && answer.Code != http.StatusUnprocessableEntity {
+	err = refusal(w.T, answer)
+	if conversations.CodeOf(err) == conversations.KeyReused && answer.Code != http.StatusUnprocessableEntity {
 		w.Errorf("a used key is %d over HTTP", answer.Code)
 	}
-	return refused
+	return err
 }
 
 // everything is what the conversations look like, but for the answers that are
