@@ -78,7 +78,9 @@ func (s *scheduled) Stored(_ *turns.Turn, entries []sessions.Entry) {
 func (s *scheduled) report(end sessions.CommitRequest, report scheduler.Report) (sessions.CommitRequest, error) {
 	report.Attempt = s.attempt
 	entry, err := report.Entry()
-	end.Outcome, end.Reason = sessions.Done, ""
+	if end.Reason = ""; end.Outcome != sessions.Done {
+		end.Outcome = sessions.Unanswered
+	}
 	end.Entries = append(end.Entries, entry)
 	return end, err
 }

@@ -27,7 +27,7 @@ func CheckRenew(leases []Lease, extend time.Duration) error {
 // Check refuses an unknown outcome, or anything beyond a limit.
 func (r CommitRequest) Check() error {
 	switch r.Outcome {
-	case Done, Again, Park, HandBack:
+	case Done, Unanswered, Again, Park, HandBack:
 	default:
 		return &InvalidError{What: "outcome", Why: fmt.Sprintf("%.40q is none", r.Outcome)}
 	}

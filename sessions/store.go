@@ -161,7 +161,7 @@ type Turns interface {
 	Append(ctx context.Context, lease Lease, entries []NewEntry) ([]Entry, error)
 
 	// Commit ends a lease: entries, outbox rows, record, and the fate of the
-	// messages (see Outcome). When the turn ends with it (Done, Park),
+	// messages (see Outcome). When the turn ends with it (Done, Unanswered, Park),
 	// messages that were logged meanwhile enter the tree behind the turn's
 	// entries; if others wait for a turn and are not taken with Next, the
 	// session is due at once, or when their debounce has passed. Status

@@ -137,6 +137,10 @@ type Outcome string
 const (
 	// Done: the turn is over and its messages are answered.
 	Done Outcome = "done"
+	// Unanswered: the turn is over, although nothing answers its messages: it
+	// was stopped before a word was there, or is not needed any more. It
+	// is like Done, but does not count in Record.TurnCount.
+	Unanswered Outcome = "unanswered"
 	// Again: the turn failed for now; it stays open with its messages, the
 	// attempt counts, and it is due again after CommitRequest.After.
 	Again Outcome = "again"
@@ -158,7 +162,7 @@ type CommitRequest struct {
 	Deliveries []NewDelivery
 	Patch      Patch
 	// Next takes up the next waiting messages under the same call, if there
-	// are any and Outcome is Done or Park. Nil gives the lease back.
+	// are any and Outcome is Done, Unanswered or Park. Nil gives the lease back.
 	Next *Claimer
 	// Send takes the lanes of the new deliveries that are free. Nil leaves
 	// them to others.

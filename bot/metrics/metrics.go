@@ -100,7 +100,7 @@ const (
 
 func (m *Metrics) makeTurns(in maker) {
 	m.turns = wordsOf(in.counter("turns_total", "Turns that ended here, by outcome. lost: another worker had taken the session over.", "outcome"),
-		[]sessions.Outcome{sessions.Done, sessions.Again, sessions.Park, sessions.HandBack, turnLost})
+		[]sessions.Outcome{sessions.Done, sessions.Unanswered, sessions.Again, sessions.Park, sessions.HandBack, turnLost})
 	m.turnTook = in.histogram("turn_duration_seconds", "From the claim of a turn to its stored end.", turnBuckets()).WithLabelValues()
 	m.takeovers = in.counter("turn_takeovers_total", "Turns begun once more, because an earlier attempt was killed, cut off, or failed for now.").WithLabelValues()
 	m.deadLetters = in.counter("dead_letters_total", "Turns given up: parked, and the person told.").WithLabelValues()

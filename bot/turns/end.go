@@ -92,11 +92,12 @@ func (t *Turn) copies(shown string, out *sessions.CommitRequest) error {
 }
 
 // stopped is a turn that a person broke off: what there is of the answer stays
-// in the log, and nothing more is sent.
+// in the log, and nothing more is sent. Without a word it was no answer.
 func stopped(answer agent.Answer) (sessions.CommitRequest, error) {
 	entries, err := unfinished(answer, true)
 	if err == nil && len(entries) == 0 {
 		entries, err = errorEntry(texts.Stopped, "")
+		return sessions.CommitRequest{Outcome: sessions.Unanswered, Entries: entries}, err
 	}
 	return sessions.CommitRequest{Outcome: sessions.Done, Entries: entries}, err
 }

@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"parley/agent"
@@ -159,7 +160,7 @@ func (r *Runner) run(claimed *sessions.Turn, written []sessions.Entry) (*session
 	}
 	// Also while stopping: what a turn says at the end is sent before the stop ends.
 	request.Lease, request.Send = claimed.Lease, r.Outbox.LastClaimer()
-	if request.Outcome == sessions.Done || request.Outcome == sessions.Park {
+	if slices.Contains([]sessions.Outcome{sessions.Done, sessions.Unanswered, sessions.Park}, request.Outcome) {
 		request.Next = r.nextClaimer()
 	}
 	result, asked, err := r.commit(turn, request)

@@ -67,7 +67,7 @@ func (t *Turn) Answer(ctx context.Context, manner Manner) (sessions.CommitReques
 	t.read = true
 	switch {
 	case len(t.Taken) == 0:
-		return sessions.CommitRequest{Outcome: sessions.Done}, nil
+		return sessions.CommitRequest{Outcome: sessions.Unanswered}, nil
 	case len(t.Prompts) == 0: // where they were said is not known either
 		return t.failed(texts.Parked, "its messages cannot be read; another version of the gateway may have written them", agent.Answer{})
 	case t.Attempt > sessions.AttemptsMax:

@@ -2,8 +2,8 @@
 -- commit: ends a lease, and with done or park its turn.
 --
 -- KEYS[1] tag of the session's partition
--- ARGV    sid, epoch, nonce, outcome (done|again|park|hand_back), after ms,
---         reason, id for a dead letter, entries (see readentries), metadata's
+-- ARGV    sid, epoch, nonce, outcome (done|unanswered|again|park|hand_back),
+--         after ms, reason, id for a dead letter, entries (see readentries), metadata's
 --         maximum in bytes, patch (see readpatch), rows (see readrows), send ms
 --         (0: leave the lanes), lanes' nonce, next's lease ms (0: no), next's
 --         nonce, collect's maximum, tail's maximum
@@ -28,10 +28,10 @@ applypatch(s, change)
 pushrows(rows, sid, seqs, send > 0)
 
 local known = s.kn
-local over = outcome == 'done' or outcome == 'park'
+local over = outcome == 'done' or outcome == 'unanswered' or outcome == 'park'
 if over then
   if outcome == 'done' then s.tc = s.tc + 1
-  else bury(s, deadid, reason) end
+  elseif outcome == 'park' then bury(s, deadid, reason) end
   endturn(s)
   s.ld = outcome == 'park' and deadid or nil
 elseif outcome == 'hand_back' then

@@ -11,6 +11,7 @@ func commitTests() []test {
 	return []test{
 		{"done writes entries, rows and record together", commitDone},
 		{"a commit leaves what waits due at once", commitLeavesDue},
+		{"a turn without an answer is over and does not count", commitUnanswered},
 		{"again keeps the messages, counts, and waits", commitAgain},
 		{"hand back keeps the messages and does not count", commitHandBack},
 		{"what is handed back for later waits", commitHandBackLater},
@@ -48,6 +49,22 @@ func commitLeavesDue(tr *trial) {
 	tr.done(turn, "a")
 	due := tr.due(sessions.WorkTurn)
 	tr.check(len(due) == 1 && due[0].ID == turn.Lease.Session, "due %v", due)
+}
+
+func commitUnanswered(tr *trial) {
+	turn := tr.begin("q")
+	tr.queued("q2", "member", "")
+	result := tr.commit(sessions.CommitRequest{Lease: turn.Lease, Outcome: sessions.Unanswered, Next: claimer("w1")})
+	tr.check(result.Next != nil, "what waits is not taken up")
+	tr.commit(sessions.CommitRequest{Lease: result.Next.Lease, Outcome: sessions.Unanswered})
+	after := tr.get(turn.Lease.Session)
+	tr.check(after.Status == sessions.StatusIdle && after.TurnCount == 0 && after.MessageCount == 2, "record %+v", after)
+	tr.cannotClaim(turn.Lease.Session, sessions.ErrNothing)
+	equal(tr, "dead letters", len(must(tr.store.DeadLetters(tr.ctx, 10))(tr)), 0)
+	again, _, err := tr.store.Again(tr.ctx, sessions.AgainRequest{Session: turn.Lease.Session, Claim: claimer("w1")})
+	tr.check(err == nil && again != nil, "it cannot be run again: %v", err)
+	tr.done(again, "a")
+	equal(tr, "turns", tr.get(turn.Lease.Session).TurnCount, 1)
 }
 
 func commitAgain(tr *trial) {

@@ -109,7 +109,7 @@ func (tr *trial) refused(l sessions.Lease) {
 	before := tr.get(l.Session)
 	_, err := tr.store.Append(tr.ctx, l, tr.answers("stale"))
 	tr.wantErr(err, sessions.ErrFenced)
-	for _, outcome := range []sessions.Outcome{sessions.Done, sessions.Again, sessions.Park, sessions.HandBack} {
+	for _, outcome := range []sessions.Outcome{sessions.Done, sessions.Unanswered, sessions.Again, sessions.Park, sessions.HandBack} {
 		_, err = tr.store.Commit(tr.ctx, sessions.CommitRequest{
 			Lease: l, Outcome: outcome, Entries: tr.answers("stale"), Deliveries: []sessions.NewDelivery{row(surface, "stale")},
 			Patch: sessions.Patch{Name: new("stale")}, Next: claimer("w1"), Send: claimer("w1"),
@@ -149,7 +149,7 @@ func leaseForged(tr *trial) {
 }
 
 func leaseOver(tr *trial) {
-	for _, outcome := range []sessions.Outcome{sessions.Done, sessions.Again, sessions.HandBack, sessions.Park} {
+	for _, outcome := range []sessions.Outcome{sessions.Done, sessions.Unanswered, sessions.Again, sessions.HandBack, sessions.Park} {
 		turn := tr.begin("q")
 		tr.commit(sessions.CommitRequest{Lease: turn.Lease, Outcome: outcome})
 		tr.refused(turn.Lease)

@@ -314,7 +314,7 @@ func (r *random) append(t *rapid.T) {
 }
 
 func (r *random) commit(t *rapid.T) {
-	r.end(t, sessions.Done, sessions.Done, sessions.Done, sessions.Again, sessions.Park, sessions.HandBack)
+	r.end(t, sessions.Done, sessions.Done, sessions.Done, sessions.Unanswered, sessions.Again, sessions.Park, sessions.HandBack)
 }
 
 // end commits with one of the outcomes.
