@@ -13,7 +13,7 @@ func (s *Store) Clear(ctx context.Context, id string) (sessions.Record, error) {
 		if r.open() {
 			return r.refuse("clear")
 		}
-		return t.clear(r)
+		return t.overwriting(func() error { return t.clear(r) })
 	})
 	if err == nil {
 		s.chores.wake()

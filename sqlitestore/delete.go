@@ -60,14 +60,17 @@ func (r *row) mayDelete() error {
 
 // delete removes a session's rows.
 func (t *tx) delete(r *row) error {
-	err := errors.Join(t.unbind(r), t.forget(r))
-	for _, query := range []string{
-		"DELETE FROM participants WHERE session = ?", "DELETE FROM details WHERE session = ?", "DELETE FROM sessions WHERE num = ?",
-	} {
-		if err == nil {
-			_, err = t.exec(query, r.num)
+	err := t.overwriting(func() error {
+		err := errors.Join(t.unbind(r), t.forget(r))
+		for _, query := range []string{
+			"DELETE FROM participants WHERE session = ?", "DELETE FROM details WHERE session = ?", "DELETE FROM sessions WHERE num = ?",
+		} {
+			if err == nil {
+				_, err = t.exec(query, r.num)
+			}
 		}
-	}
+		return err
+	})
 	t.events = append(t.events, sessions.LiveEvent{Session: r.id, Kind: sessions.LiveStatus})
 	return err
 }

@@ -27,11 +27,10 @@ func (t *tx) eraseSome() (more bool, err error) {
 		_, err := t.exec("DELETE FROM erasures WHERE log = ?", log)
 		return true, err
 	}
-	if err := t.overwrite(true); err != nil {
-		return false, err
-	}
-	_, err = t.exec("DELETE FROM entries WHERE log = ? AND seq <= ?", log, last)
-	return true, errors.Join(err, t.overwrite(false))
+	return true, t.overwriting(func() error {
+		_, err := t.exec("DELETE FROM entries WHERE log = ? AND seq <= ?", log, last)
+		return err
+	})
 }
 
 // someOf is up to which seq a log is erased next; 0: it is empty.
@@ -52,12 +51,14 @@ func (t *tx) someOf(log int64) (last int64, err error) {
 	return last, err
 }
 
-// overwrite says whether SQLite overwrites what is deleted from now on.
-func (t *tx) overwrite(on bool) error {
-	query := "PRAGMA secure_delete = 0"
-	if on {
-		query = "PRAGMA secure_delete = 1"
+// overwriting has SQLite overwrite all that do deletes. Otherwise it overwrites
+// only within the pages that it writes anyhow: none that becomes free as a whole.
+func (t *tx) overwriting(do func() error) error {
+	_, err := t.one("PRAGMA secure_delete = ON", nil, []any{new(int)})
+	if err != nil {
+		return err
 	}
-	_, err := t.one(query, nil, []any{new(int)})
-	return err
+	err = do()
+	_, off := t.one("PRAGMA secure_delete = FAST", nil, []any{new(int)})
+	return errors.Join(err, off)
 }

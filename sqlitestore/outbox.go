@@ -231,26 +231,23 @@ const thisRow = "num = coalesce((SELECT num FROM outbox WHERE id = ?1), ?2) AND 
 
 // receive removes a row and writes its receipt into its session.
 func (t *tx) receive(s sessions.Settlement) error {
-	num, _ := parseRowID(s.Delivery.ID)
-	var session, entry int64
-	var attempts int
-	found, err := t.one("DELETE FROM outbox WHERE "+thisRow+" RETURNING session, entry, attempt", []any{s.Delivery.ID, num, s.Delivery.Lane.ID}, []any{&session, &entry, &attempts})
+	gone, found, err := t.removeRow(s.Delivery)
 	if err != nil || !found {
 		return fencedIf(!found, err)
 	}
-	if session == 0 {
+	if gone.session == 0 {
 		return nil
 	}
-	r, err := t.findNum(session)
+	r, err := t.findNum(gone.session)
 	if err != nil || r == nil {
 		return err
 	}
 	if s.Uncounted {
-		attempts--
+		gone.attempts--
 	}
 	payload, err := json.Marshal(sessions.DeliveryEntry{
-		Delivery: s.Delivery.ID, EntryID: sessions.EntryID(entry), Surface: s.Delivery.Lane.ID, State: s.State,
-		MessageIDs: s.MessageIDs, Reason: sessions.ReasonOf(s.Reason), Attempts: attempts,
+		Delivery: s.Delivery.ID, EntryID: sessions.EntryID(gone.entry), Surface: s.Delivery.Lane.ID, State: s.State,
+		MessageIDs: s.MessageIDs, Reason: sessions.ReasonOf(s.Reason), Attempts: gone.attempts,
 	})
 	if err != nil {
 		return err
@@ -259,6 +256,30 @@ func (t *tx) receive(s sessions.Settlement) error {
 		return err
 	}
 	return t.save(r)
+}
+
+// longRow is from when on a row may have pages of its own.
+const longRow = 500
+
+// removed is what a row was that is gone.
+type removed struct {
+	session, entry int64
+	attempts       int
+}
+
+// removeRow removes a row, and what it said.
+func (t *tx) removeRow(d sessions.Delivery) (gone removed, found bool, err error) {
+	num, _ := parseRowID(d.ID)
+	remove := func() (err error) {
+		found, err = t.one("DELETE FROM outbox WHERE "+thisRow+" RETURNING session, entry, attempt", []any{d.ID, num, d.Lane.ID}, []any{&gone.session, &gone.entry, &gone.attempts})
+		return err
+	}
+	if len(d.Payload) < longRow {
+		err = remove()
+	} else {
+		err = t.overwriting(remove)
+	}
+	return gone, found, err
 }
 
 // next goes on in a lane whose row was settled: takes its next row if that is

@@ -172,7 +172,7 @@ func (s *Store) address(settings url.Values) string {
 func (s *Store) source(readOnly bool) string {
 	pragmas := []string{
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-		fmt.Sprintf("journal_size_limit(%d)", walMax),
+		fmt.Sprintf("journal_size_limit(%d)", walMax), "secure_delete(FAST)",
 	}
 	if s.path == Memory {
 		pragmas = []string{"foreign_keys(1)"}
