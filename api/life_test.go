@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/api"
 	"parley/api/apitest"
@@ -261,8 +262,8 @@ func (k *keyless) Lock(ctx context.Context, name string, claimer sessions.Claime
 	return k.Store.Lock(ctx, name, claimer)
 }
 
-func (k *keyless) SaveLock(ctx context.Context, lock sessions.Lock, data string) error {
-	return errors.Join(k.save, k.Store.SaveLock(ctx, lock, data))
+func (k *keyless) SaveLock(ctx context.Context, lock sessions.Lock, data string, keep time.Duration) error {
+	return errors.Join(k.save, k.Store.SaveLock(ctx, lock, data, keep))
 }
 
 func TestKeysWhileTheStoreIsInTrouble(t *testing.T) {

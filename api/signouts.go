@@ -83,7 +83,7 @@ func (s *signOuts) change(ctx context.Context, edit func(*signOutList)) error {
 		edit(&list)
 		var text []byte
 		if text, err = json.Marshal(list); err == nil {
-			err = s.store.SaveLock(ctx, lock, string(text))
+			err = s.store.SaveLock(ctx, lock, string(text), 0)
 		}
 	}
 	if err == nil {

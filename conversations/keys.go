@@ -162,7 +162,7 @@ func (r *Room) remember(ctx context.Context, lock sessions.Lock, made []done) {
 	defer cancel()
 	text, err := json.Marshal(made[max(0, len(made)-doneMax):])
 	if err == nil {
-		err = r.Store.SaveLock(ctx, lock, string(text))
+		err = r.Store.SaveLock(ctx, lock, string(text), sessions.DedupeFor)
 	}
 	if err != nil {
 		r.log().Warn("a change was made, but its key could not be remembered", "lock", lock.Name, "error", err)

@@ -63,7 +63,7 @@ func (r *Room) change(ctx context.Context, do func(kept *requests) (changed bool
 	if err != nil {
 		return err
 	}
-	return r.Store.SaveLock(ctx, lock, string(text))
+	return r.Store.SaveLock(ctx, lock, string(text), RequestFor)
 }
 
 func (r *Room) lock(ctx context.Context) (sessions.Lock, error) {

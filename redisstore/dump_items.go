@@ -60,11 +60,11 @@ func (s *Store) dumpLock(ctx context.Context, n named) (any, sessions.ItemKind, 
 	if n.name == linkLock {
 		return nil, "", nil
 	}
-	f, err := s.fields(ctx, n, "f", "d")
-	if err != nil || f[0] == "" {
+	code, r, err := s.answer(ctx, n.partition, s.scripts.dumpLock, n.name)
+	if err != nil || code != "ok" {
 		return nil, "", err
 	}
-	return archive.LockItem{Name: n.name, Fence: numberOf(f[0]), Data: f[1]}, archive.ItemLock, nil
+	return archive.LockItem{Name: n.name, Fence: numberOf(r.text()), Data: r.text(), Expires: r.time()}, archive.ItemLock, r.err
 }
 
 func (s *Store) dumpUser(ctx context.Context, n named) (any, sessions.ItemKind, error) {

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"time"
 
 	"parley/sessions"
 )
@@ -14,7 +15,7 @@ func (s *Store) Lock(ctx context.Context, name string, claimer sessions.Claimer)
 	if err := claimer.Check(); err != nil {
 		return sessions.Lock{}, err
 	}
-	code, r, err := s.answer(ctx, s.of(name), s.scripts.lock, name, claimer.Owner, claimer.For.Milliseconds())
+	code, r, err := s.answer(ctx, s.of(name), s.scripts.lock, name, claimer.Owner, claimer.For.Milliseconds(), sessions.DedupeFor.Milliseconds())
 	if err != nil {
 		return sessions.Lock{}, err
 	}
@@ -24,15 +25,15 @@ func (s *Store) Lock(ctx context.Context, name string, claimer sessions.Claimer)
 	return sessions.Lock{Name: name, Owner: claimer.Owner, Fence: r.number(), Data: r.text()}, r.err
 }
 
-// SaveLock stores the lock's text.
-func (s *Store) SaveLock(ctx context.Context, lock sessions.Lock, data string) error {
+// SaveLock stores the lock's text for a time.
+func (s *Store) SaveLock(ctx context.Context, lock sessions.Lock, data string, keep time.Duration) error {
 	if err := sessions.CheckKey("lock", lock.Name); err != nil {
 		return err
 	}
-	if err := sessions.CheckLockData(data); err != nil {
+	if err := sessions.CheckLockData(data, keep); err != nil {
 		return err
 	}
-	return s.holder(ctx, s.scripts.lockSave, lock, data)
+	return s.holder(ctx, s.scripts.lockSave, lock, data, keepMillis(keep))
 }
 
 // Unlock gives a lock back.
@@ -41,6 +42,11 @@ func (s *Store) Unlock(ctx context.Context, lock sessions.Lock) error {
 		return err
 	}
 	return s.holder(ctx, s.scripts.lockRelease, lock)
+}
+
+// keepMillis is a time to keep in whole milliseconds; only 0 is for ever.
+func keepMillis(keep time.Duration) int64 {
+	return (keep + time.Millisecond - 1).Milliseconds()
 }
 
 // holder runs a script that only the lock's holder may run.

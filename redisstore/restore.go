@@ -69,7 +69,7 @@ func (s *Store) plan(item sessions.Item) (planned, error) {
 		return planner(item, func(c archive.ChatItem) error { return sessions.CheckKey("chat", c.Chat) }, s.restoreChat)
 	case archive.ItemLock:
 		return planner(item, func(l archive.LockItem) error {
-			return errors.Join(sessions.CheckKey("lock", l.Name), sessions.CheckLockData(l.Data))
+			return errors.Join(sessions.CheckKey("lock", l.Name), sessions.CheckLockData(l.Data, 0))
 		}, s.restoreLock)
 	case archive.ItemUser:
 		return planner(item, checkUserItem, s.restoreUser)
@@ -108,8 +108,7 @@ func (s *Store) restoreChat(ctx context.Context, c archive.ChatItem) error {
 }
 
 func (s *Store) restoreLock(ctx context.Context, l archive.LockItem) error {
-	p := s.of(l.Name)
-	_, err := s.command(ctx, p, "hset", p.key("k", l.Name), "f", l.Fence, "d", l.Data)
+	_, _, err := s.answer(ctx, s.of(l.Name), s.scripts.restoreLock, l.Name, l.Fence, l.Data, millis(l.Expires))
 	return err
 }
 

@@ -28,7 +28,7 @@ type scripts struct {
 	enqueue, take, settle, forwardRead, forwardApply, forwardDone                      *script
 	timerSet, timerEnd, timerFire, lock, lockSave, lockRelease                         *script
 	find, touch, attach, detach, expire, note, clear, job, remove, stale, sweep        *script
-	stage, implant, jobs, dumpSession, dumpKey                                         *script
+	stage, implant, jobs, dumpSession, dumpKey, dumpLock, restoreLock                  *script
 	restoreEntries, restoreTimer, restoreDead, restoreRow, restoreSchedule, restoreRun *script
 	who, userRole, userOffer, userReserve, userYield, userList                         *script
 	chat, moveRead, moveTo, moveSession, moveFrom, due, ping, meta                     *script
@@ -69,7 +69,7 @@ func (s *scripts) byName() map[string]**script {
 		"expire": &s.expire, "find": &s.find, "note": &s.note, "clear": &s.clear, "job": &s.job,
 		"delete": &s.remove, "stale": &s.stale, "sweep": &s.sweep, "who": &s.who,
 		"stage": &s.stage, "implant": &s.implant, "jobs": &s.jobs,
-		"dump_session": &s.dumpSession, "dump_key": &s.dumpKey, "restore_entries": &s.restoreEntries,
+		"dump_session": &s.dumpSession, "dump_key": &s.dumpKey, "dump_lock": &s.dumpLock, "restore_lock": &s.restoreLock, "restore_entries": &s.restoreEntries,
 		"restore_timer": &s.restoreTimer, "restore_dead": &s.restoreDead, "restore_row": &s.restoreRow,
 		"restore_schedule": &s.restoreSchedule, "restore_run": &s.restoreRun,
 		"user_role": &s.userRole, "user_offer": &s.userOffer, "user_reserve": &s.userReserve,

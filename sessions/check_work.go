@@ -127,10 +127,14 @@ func CheckTimerName(home, name string) error {
 	return CheckKey("timer name", name)
 }
 
-// CheckLockData refuses a lock's text beyond [MetadataMax].
-func CheckLockData(data string) error {
+// CheckLockData refuses a lock's text beyond [MetadataMax], and a negative time
+// to keep it.
+func CheckLockData(data string, keep time.Duration) error {
 	if len(data) > MetadataMax {
 		return &InvalidError{What: "lock data", Why: fmt.Sprintf("it must have at most %d bytes", MetadataMax)}
+	}
+	if keep < 0 {
+		return &InvalidError{What: "keep", Why: "it must not be negative"}
 	}
 	return nil
 }

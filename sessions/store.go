@@ -254,13 +254,17 @@ type Timers interface {
 
 // Locks are leased, named rights that one replica has at a time, such as
 // polling with a Telegram token. Each carries a small text that outlives its
-// holder.
+// holder, for ever or for a time. A lock without a text is forgotten DedupeFor
+// after it was last taken. One that is forgotten was never there: nobody has
+// it, and who had it last is refused.
 type Locks interface {
 	// Lock takes a lock, or renews it when the claimer's Owner has it. It
 	// never waits: ErrBusy.
 	Lock(ctx context.Context, name string, claimer Claimer) (Lock, error)
-	// SaveLock stores the lock's text, at most MetadataMax. ErrFenced.
-	SaveLock(ctx context.Context, lock Lock, data string) error
+	// SaveLock stores the lock's text, at most MetadataMax. keep is how long
+	// the lock is remembered from now, by the store's clock, and at least as
+	// long as it is held; 0: for ever. ErrFenced.
+	SaveLock(ctx context.Context, lock Lock, data string, keep time.Duration) error
 	// Unlock gives a lock back, so that another can have it at once. ErrFenced.
 	Unlock(ctx context.Context, lock Lock) error
 }

@@ -26,11 +26,15 @@ func (t *tx) dumpChats(p *page, behind mark) error {
 func (t *tx) dumpLocks(p *page, behind mark) error {
 	return t.each(func(rows *sql.Rows) error {
 		var l archive.LockItem
-		if err := rows.Scan(&l.Name, &l.Fence, &l.Data); err != nil {
+		var expires int64
+		if err := rows.Scan(&l.Name, &l.Fence, &l.Data, &expires); err != nil {
 			return err
 		}
+		if expires != never {
+			l.Expires = fromMillis(expires)
+		}
 		return p.add(archive.ItemLock, l, mark{Kind: archive.ItemLock, A: l.Name})
-	}, "SELECT name, fence, data FROM locks WHERE name > ? AND data <> '' ORDER BY name LIMIT ?", behind.A, p.left())
+	}, "SELECT name, fence, data, expires FROM locks WHERE name > ? AND data <> '' AND expires > ? ORDER BY name LIMIT ?", behind.A, t.now, p.left())
 }
 
 func (t *tx) dumpUsers(p *page, behind mark) error {

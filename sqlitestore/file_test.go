@@ -344,7 +344,16 @@ func TestExpiredKeysAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := store.write(t.Context(), func(tx *tx) error { _, err := tx.exec("UPDATE dedupe SET until = 1"); return err })
+	if _, err := store.Lock(t.Context(), "forgotten", sessions.Claimer{Owner: "w", For: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	err := store.write(t.Context(), func(tx *tx) error {
+		_, err := tx.exec("UPDATE dedupe SET until = 1")
+		if err == nil {
+			_, err = tx.exec("UPDATE locks SET expires = 1")
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,11 +363,11 @@ func TestExpiredKeysAreRemoved(t *testing.T) {
 		}
 	}
 	left, err := read(t.Context(), store, func(tx *tx) (n int, err error) {
-		_, err = tx.one("SELECT count(*) FROM dedupe", nil, []any{&n})
+		_, err = tx.one("SELECT (SELECT count(*) FROM dedupe) + (SELECT count(*) FROM locks)", nil, []any{&n})
 		return n, err
 	})
 	if err != nil || left != 0 {
-		t.Fatalf("%d keys are left, %v", left, err)
+		t.Fatalf("%d keys and locks are left, %v", left, err)
 	}
 }
 

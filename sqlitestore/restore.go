@@ -40,8 +40,13 @@ func (t *tx) restore(body any) error {
 	case archive.ChatItem:
 		return t.put("INSERT INTO chats (chat, by, at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET by = excluded.by, at = excluded.at", b.Chat, b.By, toMillis(b.At))
 	case archive.LockItem:
-		return t.put(`INSERT INTO locks (name, owner, fence, until, data) VALUES (?, '', ?, 0, ?)
-			ON CONFLICT DO UPDATE SET fence = max(fence, excluded.fence), data = excluded.data`, b.Name, b.Fence, b.Data)
+		expires := never
+		if !b.Expires.IsZero() {
+			expires = toMillis(b.Expires)
+		}
+		return t.put(`INSERT INTO locks (name, owner, fence, until, data, expires) VALUES (?, '', ?, 0, ?, ?)
+			ON CONFLICT DO UPDATE SET fence = max(fence, excluded.fence), data = excluded.data, expires = excluded.expires`,
+			b.Name, b.Fence, b.Data, expires)
 	case sessions.User:
 		return t.keepUser(b)
 	case archive.SessionItem:

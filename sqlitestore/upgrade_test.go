@@ -2,8 +2,11 @@ package sqlitestore
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +46,30 @@ func TestADatabaseOfTheFirstSchemaIsRead(t *testing.T) {
 	}
 	if listed, err := store.ChatListed(t.Context(), "telegram:1:-9"); err != nil || !listed {
 		t.Errorf("the chat is not listed any more: %v", err)
+	}
+}
+
+// What a chat remembered of its commands had been kept for ever.
+func TestLocksOfTheThirdSchemaRunOut(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "gateway.db")
+	steps, err := steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script(t, path, strings.Join(steps[:3], ";\n")+fmt.Sprintf(`; PRAGMA user_version = 3; PRAGMA application_id = %d;
+		INSERT INTO locks (name, owner, fence, until, data) VALUES
+			('commands:1', '', 3, 0, 'said'), ('keys:api:s', '', 3, 0, 'said'), ('empty', 'w1', 3, 0, ''), ('telegram:1', '', 3, 0, 'offset 17')`, applicationID))
+	now := time.Now()
+	store := open(t, Config{Path: path, Now: func() time.Time { return now }})
+	for i, want := range [][]string{{"said", "said", "", "offset 17"}, {"", "", "", "offset 17"}} {
+		for n, name := range []string{"commands:1", "keys:api:s", "empty", "telegram:1"} {
+			lock, err := store.Lock(t.Context(), name, sessions.Claimer{Owner: strconv.Itoa(i), For: time.Second})
+			if err != nil || lock.Data != want[n] || lock.Fence < 4 {
+				t.Errorf("%s: %+v, %v", name, lock, err)
+			}
+		}
+		now = now.Add(sessions.DedupeFor + time.Hour)
 	}
 }
 

@@ -217,15 +217,22 @@ func (w *writer) undo(statement string, cause error) error {
 	return nil
 }
 
-// forget removes expired dedupe keys once in a while, a bounded number.
+// forget removes expired dedupe keys and locks once in a while, a bounded number.
 func (w *writer) forget(now int64, n int) error {
 	if w.written += n; w.written < forgetEvery {
 		return nil
 	}
 	w.written = 0
 	t := &tx{ctx: context.Background(), statements: w.conn, now: now}
-	_, err := t.exec("DELETE FROM dedupe WHERE key IN (SELECT key FROM dedupe WHERE until <= ? ORDER BY until LIMIT ?)", now, forgetMax)
-	return err
+	for _, expired := range []string{
+		"DELETE FROM dedupe WHERE key IN (SELECT key FROM dedupe WHERE until <= ? ORDER BY until LIMIT ?)",
+		"DELETE FROM locks WHERE name IN (SELECT name FROM locks WHERE expires <= ? ORDER BY expires LIMIT ?)",
+	} {
+		if _, err := t.exec(expired, now, forgetMax); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (w *writer) connect() error {

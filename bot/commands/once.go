@@ -169,7 +169,7 @@ func (c *Commands) remember(ctx context.Context, lock sessions.Lock, what *memor
 	}
 	text, err := json.Marshal(what)
 	if err == nil {
-		err = c.Store.SaveLock(ctx, lock, string(text))
+		err = c.Store.SaveLock(ctx, lock, string(text), doneFor)
 	}
 	if err != nil {
 		c.Log.Warn("a command could not be remembered; delivered again, it may be carried out again", "lock", lock.Name, "error", err)

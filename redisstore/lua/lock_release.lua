@@ -1,5 +1,5 @@
 #!lua
--- lock_release: gives a lock back; its text and fence stay.
+-- lock_release: gives a lock back; its text, fence and time stay.
 --
 -- KEYS[1] tag of the lock's partition
 -- ARGV    name, owner, fence
@@ -7,6 +7,6 @@
 local name, owner, fence = arg(), arg(), arg()
 local k = key('k', name)
 local h = call('HMGET', k, 'o', 'f')
-if h[1] ~= owner or h[2] ~= fence then return {'fenced'} end
+if h[1] ~= owner or h[2] ~= fence or lapsed(call('PEXPIRETIME', k)) then return {'fenced'} end
 call('HDEL', k, 'o', 'un')
 return {'ok'}

@@ -37,7 +37,7 @@ func decode(i sessions.Item) (any, error) {
 		return decodeBody(i, func(b ChatItem) error { return sessions.CheckKey("chat", b.Chat) })
 	case ItemLock:
 		return decodeBody(i, func(b LockItem) error {
-			return cmp.Or(sessions.CheckKey("lock", b.Name), sessions.CheckLockData(b.Data))
+			return cmp.Or(sessions.CheckKey("lock", b.Name), sessions.CheckLockData(b.Data, 0))
 		})
 	case ItemUser:
 		return decodeBody(i, checkUser)

@@ -31,11 +31,12 @@ type (
 		By   string    `json:"by"`
 		At   time.Time `json:"at"`
 	}
-	// LockItem is an ItemLock: a lock's text, if it has one.
+	// LockItem is an ItemLock: a lock's text.
 	LockItem struct {
-		Name  string `json:"name"`
-		Fence int64  `json:"fence"`
-		Data  string `json:"data"`
+		Name    string    `json:"name"`
+		Fence   int64     `json:"fence"`
+		Data    string    `json:"data"`
+		Expires time.Time `json:"expires,omitzero"` // zero: never
 	}
 	// SessionItem is an ItemSession.
 	SessionItem struct {

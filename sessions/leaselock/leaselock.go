@@ -103,7 +103,7 @@ func (h *heldLock) Data() string {
 }
 
 func (h *heldLock) Save(ctx context.Context, data string) error {
-	if err := h.locker.Store.SaveLock(ctx, h.lock, data); err != nil {
+	if err := h.locker.Store.SaveLock(ctx, h.lock, data, 0); err != nil {
 		return err
 	}
 	h.mu.Lock()

@@ -53,7 +53,7 @@ func (o *office) Lock(ctx context.Context, name string, c sessions.Claimer) (ses
 	return sessions.Lock{Name: name, Owner: c.Owner, Fence: now.fence, Data: now.saved}, now.err
 }
 
-func (o *office) SaveLock(_ context.Context, _ sessions.Lock, data string) error {
+func (o *office) SaveLock(_ context.Context, _ sessions.Lock, data string, _ time.Duration) error {
 	o.set(func(a *answer) { a.saved = data })
 	return nil
 }

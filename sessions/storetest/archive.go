@@ -262,7 +262,7 @@ func archiveRunOut(tr *trial) {
 func archiveMoment(tr *trial) {
 	turn := tr.begin("question")
 	tr.enqueue(claimer("w1"), other, "sending")
-	tr.do(tr.store.SaveLock(tr.ctx, tr.lock("poll", "w1"), "offset 7"))
+	tr.do(tr.store.SaveLock(tr.ctx, tr.lock("poll", "w1"), "offset 7", 0))
 	tr.lock("empty", "w1")
 	code := tr.offer("telegram:1")
 	b := tr.second()

@@ -131,7 +131,8 @@ func limitPayloads(tr *trial) {
 	_, err := tr.store.Post(tr.ctx, r)
 	tr.wantInvalid(err)
 	l := tr.lock("l", "w1")
-	tr.wantInvalid(tr.store.SaveLock(tr.ctx, l, strings.Repeat("x", sessions.MetadataMax+1)))
+	tr.wantInvalid(tr.store.SaveLock(tr.ctx, l, strings.Repeat("x", sessions.MetadataMax+1), 0))
+	tr.wantInvalid(tr.store.SaveLock(tr.ctx, l, "x", -1))
 	tr.done(turn, "a")
 }
 

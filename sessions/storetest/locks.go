@@ -2,8 +2,10 @@ package storetest
 
 import (
 	"strconv"
+	"time"
 
 	"parley/sessions"
+	"parley/sessions/archive"
 )
 
 func lockTests() []test {
@@ -16,6 +18,10 @@ func lockTests() []test {
 		{"the text outlives its holder", lockText},
 		{"a replaced holder is refused", lockFenced},
 		{"locks survive a restart", lockSurvives},
+		{"a lock is forgotten when its time is over", lockForgotten},
+		{"a text that is kept for ever is kept", lockForEver},
+		{"a lock without a text is forgotten", lockWithoutText},
+		{"a lock that is held is not forgotten", lockHeld},
 	}
 }
 
@@ -86,13 +92,13 @@ func lockUnlocked(tr *trial) {
 	}
 	third := tr.lock("poll", "w2")
 	tr.check(third.Fence > second.Fence, "fence %d after %d", third.Fence, second.Fence)
-	tr.wantErr(tr.store.SaveLock(tr.ctx, second, "late"), sessions.ErrFenced)
+	tr.wantErr(tr.store.SaveLock(tr.ctx, second, "late", 0), sessions.ErrFenced)
 }
 
 func lockText(tr *trial) {
 	first := tr.lock("poll", "w1")
 	for _, text := range []string{"offset 1", "offset 2 ü"} {
-		if err := tr.store.SaveLock(tr.ctx, first, text); err != nil {
+		if err := tr.store.SaveLock(tr.ctx, first, text, 0); err != nil {
 			tr.Fatal(err)
 		}
 	}
@@ -106,21 +112,71 @@ func lockText(tr *trial) {
 func lockFenced(tr *trial) {
 	first := tr.lock("poll", "w1")
 	tr.clock.Advance(2 * lease)
-	if err := tr.store.SaveLock(tr.ctx, first, "late but not replaced"); err != nil {
+	if err := tr.store.SaveLock(tr.ctx, first, "late but not replaced", 0); err != nil {
 		tr.Fatal(err)
 	}
 	second := tr.lock("poll", "w2")
 	equal(tr, "text", second.Data, "late but not replaced")
-	tr.wantErr(tr.store.SaveLock(tr.ctx, first, "stale"), sessions.ErrFenced)
+	tr.wantErr(tr.store.SaveLock(tr.ctx, first, "stale", 0), sessions.ErrFenced)
 	tr.wantErr(tr.store.Unlock(tr.ctx, first), sessions.ErrFenced)
 	tr.cannotLock("poll", "w1")
 	equal(tr, "text", tr.lock("poll", "w2").Data, "late but not replaced")
 	tr.wantErr(tr.store.Unlock(tr.ctx, sessions.Lock{Name: "unknown", Owner: "w1"}), sessions.ErrFenced)
 }
 
+func lockForgotten(tr *trial) {
+	first := tr.lock("poll", "w1")
+	tr.do(tr.store.SaveLock(tr.ctx, first, "short", time.Minute))
+	tr.do(tr.store.SaveLock(tr.ctx, first, "said", time.Hour))
+	tr.clock.Advance(time.Hour - time.Second)
+	equal(tr, "text until then", tr.lock("poll", "w1").Data, "said")
+	tr.do(tr.store.Unlock(tr.ctx, first))
+	tr.clock.Advance(time.Hour)
+	tr.wantErr(tr.store.SaveLock(tr.ctx, first, "stale", 0), sessions.ErrFenced)
+	equal(tr, "dumped", len(bodies[archive.LockItem](tr, tr.dump(10), archive.ItemLock)), 0)
+	second := tr.lock("poll", "w1")
+	tr.check(second.Data == "" && second.Fence > first.Fence, "after %+v: %+v", first, second)
+	tr.wantErr(tr.store.SaveLock(tr.ctx, first, "stale", 0), sessions.ErrFenced)
+	tr.wantErr(tr.store.Unlock(tr.ctx, first), sessions.ErrFenced)
+}
+
+func lockForEver(tr *trial) {
+	l := tr.lock("poll", "w1")
+	tr.do(tr.store.SaveLock(tr.ctx, l, "short", time.Minute))
+	tr.do(tr.store.SaveLock(tr.ctx, l, "offset 7", 0))
+	tr.clock.Advance(2 * sessions.DedupeFor)
+	equal(tr, "text", tr.lock("poll", "w2").Data, "offset 7")
+	tr.clock.Advance(2 * sessions.DedupeFor)
+	equal(tr, "dumped", len(bodies[archive.LockItem](tr, tr.dump(10), archive.ItemLock)), 1)
+}
+
+func lockWithoutText(tr *trial) {
+	first := tr.lock("poll", "w1")
+	tr.do(tr.store.Unlock(tr.ctx, first))
+	tr.clock.Advance(sessions.DedupeFor - time.Second)
+	second := tr.lock("poll", "w2")
+	equal(tr, "fence", second.Fence, first.Fence+1)
+	tr.clock.Advance(sessions.DedupeFor + time.Second)
+	tr.wantErr(tr.store.Unlock(tr.ctx, second), sessions.ErrFenced)
+	tr.check(tr.lock("poll", "w1").Fence > second.Fence, "a fence comes again")
+}
+
+func lockHeld(tr *trial) {
+	held := tr.lock("poll", "w1")
+	tr.do(tr.store.SaveLock(tr.ctx, held, "text", time.Minute))
+	tr.clock.Advance(lease / 2)
+	tr.cannotLock("poll", "w2")
+	tr.do(tr.store.SaveLock(tr.ctx, held, "text", lease))
+	tr.clock.Advance(lease / 4)
+	equal(tr, "renewed", tr.lock("poll", "w1").Data, "text")
+	tr.clock.Advance(lease * 9 / 10)
+	tr.cannotLock("poll", "w2")
+	equal(tr, "text", tr.lock("poll", "w1").Data, "text")
+}
+
 func lockSurvives(tr *trial) {
 	l := tr.lock("poll", "w1")
-	if err := tr.store.SaveLock(tr.ctx, l, "kept"); err != nil {
+	if err := tr.store.SaveLock(tr.ctx, l, "kept", 0); err != nil {
 		tr.Fatal(err)
 	}
 	tr.reopen()

@@ -600,12 +600,12 @@ func (w *wrapped[S]) Rotate(a0 context.Context, a1 sessions.RotateRequest) (none
 	return r0, err
 }
 
-func (w *wrapped[S]) SaveLock(a0 context.Context, a1 sessions.Lock, a2 string) (err error) {
+func (w *wrapped[S]) SaveLock(a0 context.Context, a1 sessions.Lock, a2 string, a3 time.Duration) (err error) {
 	state, err := w.hooks.Before(SaveLock)
 	if err != nil {
 		return err
 	}
-	err = w.store.SaveLock(a0, a1, a2)
+	err = w.store.SaveLock(a0, a1, a2, a3)
 	if failed := w.hooks.After(SaveLock, state, err); failed != nil {
 		return failed
 	}

@@ -43,10 +43,16 @@ local function once(home, dedupe)
   return dedupe ~= '' and base .. ':d:' .. #home .. ':' .. home .. dedupe or nil
 end
 
+-- Whether a key's expiry, as PEXPIRETIME gives it, is past. The server removes
+-- what has expired, but knows nothing of OFFSET.
+local function lapsed(time)
+  return OFFSET ~= 0 and time >= 0 and time <= NOW
+end
+
 -- What a key that once returned was used for: its value is "<seq> <session>",
 -- or "> <session>" where the surface's session lives in another partition.
 local function usedfor(k, value)
-  if not value or OFFSET ~= 0 and call('PEXPIRETIME', k) <= NOW then return nil end
+  if not value or lapsed(call('PEXPIRETIME', k)) then return nil end
   local seq, sid = value:match('^(%S+) (.*)$')
   return seq, sid
 end
