@@ -18,10 +18,10 @@ import (
 // Chats that talk at the same time in the benchmarks.
 const benchChats = 200
 
-func benchStore(b *testing.B, fsync string) (*Store, *redistest.Server) {
+func benchStore(b *testing.B, fsync string) (*Store, []*redistest.Server) {
 	b.Helper()
 	server := redistest.Start(b, "--appendfsync", fsync)
-	return openStore(b, Config{URL: secret.New(server.URL()), Prefix: freshPrefix()}), server
+	return openStore(b, Config{URL: secret.New(server.URL()), Prefix: freshPrefix()}), []*redistest.Server{server}
 }
 
 func eachFsync(b *testing.B, run func(b *testing.B, fsync string)) {
@@ -34,10 +34,10 @@ func eachFsync(b *testing.B, run func(b *testing.B, fsync string)) {
 // parallelChats runs work of one chat at a time in each of benchChats
 // goroutines. server-µs/op is the server's own processor time, which says more
 // than ops/s on a machine that has other things to do.
-func parallelChats(b *testing.B, server *redistest.Server, work func(ctx context.Context, chat int) error) {
+func parallelChats(b *testing.B, servers []*redistest.Server, work func(ctx context.Context, chat int) error) {
 	b.Helper()
 	var next atomic.Int64
-	before, scripts := serverCPU(b, server), scriptTime(b, server)
+	before, scripts := sum(b, servers, serverCPU), sum(b, servers, scriptTime)
 	b.SetParallelism(benchChats / 2)
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
@@ -50,8 +50,17 @@ func parallelChats(b *testing.B, server *redistest.Server, work func(ctx context
 		}
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ops/s")
-	b.ReportMetric((serverCPU(b, server)-before)*1e6/float64(b.N), "server-µs/op")
-	b.ReportMetric((scriptTime(b, server)-scripts)/float64(b.N), "script-µs/op")
+	b.ReportMetric((sum(b, servers, serverCPU)-before)*1e6/float64(b.N), "server-µs/op")
+	b.ReportMetric((sum(b, servers, scriptTime)-scripts)/float64(b.N), "script-µs/op")
+}
+
+func sum(b *testing.B, servers []*redistest.Server, of func(*testing.B, *redistest.Server) float64) float64 {
+	b.Helper()
+	total := 0.0
+	for _, server := range servers {
+		total += of(b, server)
+	}
+	return total
 }
 
 // scriptTime is how long the server has run scripts, in µs.
@@ -127,7 +136,7 @@ func BenchmarkBareWrite(b *testing.B) {
 			})
 		})
 		b.Run("single", func(b *testing.B) {
-			client := server.Client()
+			client := server[0].Client()
 			defer client.Close()
 			parallelChats(b, server, func(ctx context.Context, _ int) error {
 				return client.RPush(ctx, testPrefix+"bare", payload).Err()
@@ -151,6 +160,17 @@ func BenchmarkTurn(b *testing.B) {
 		s, server := benchStore(b, fsync)
 		chats := newBenchChats()
 		parallelChats(b, server, func(ctx context.Context, chat int) error { return benchTurn(ctx, s, chat, &chats[chat]) })
+	})
+}
+
+// BenchmarkTurnOnCluster is BenchmarkTurn on three masters; the servers' time is
+// that of all of them.
+func BenchmarkTurnOnCluster(b *testing.B) {
+	eachFsync(b, func(b *testing.B, fsync string) {
+		c := redistest.StartCluster(b, 3, "--appendfsync", fsync)
+		s := openStore(b, Config{URL: secret.New(c.URL()), Prefix: freshPrefix()})
+		chats := newBenchChats()
+		parallelChats(b, c.Masters, func(ctx context.Context, chat int) error { return benchTurn(ctx, s, chat, &chats[chat]) })
 	})
 }
 
