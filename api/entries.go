@@ -17,22 +17,29 @@ const (
 
 type entriesAnswer struct {
 	Session string      `json:"session"`
-	Entries []EntryView `json:"entries"` // by seq
+	Entries []EntryView `json:"entries"` // by seq, or in the order of a path
 	// After continues forwards: ask again with ?after=. 0: this was the end.
 	After int64 `json:"after,omitempty"`
 	// Before continues backwards: ask again with ?before=. 0: this was the beginning.
 	Before int64 `json:"before,omitempty"`
-	Newest int64 `json:"newest"` // seq of the newest entry there is
+	// Leaf continues a path towards the root: ask again with ?leaf=. Empty:
+	// this was the beginning, or it is no path.
+	Leaf   string `json:"leaf,omitempty"`
+	Newest int64  `json:"newest"` // seq of the newest entry there is
 	// Cleared: the entries up to this seq were erased. 0: none were.
 	Cleared int64 `json:"cleared,omitempty"`
 }
 
 // getEntries answers with a page of the log: forwards from ?after= (default:
-// the beginning), or the newest before ?before=; before=0 means the end.
+// the beginning), or the newest before ?before=; before=0 means the end. With
+// ?leaf= it is the way from the root to that entry, on whatever branch it stands.
 func (s *Server) getEntries(w http.ResponseWriter, r *http.Request) error {
 	page, err := pageOf(r)
 	if err != nil {
 		return err
+	}
+	if r.URL.Query().Has("leaf") {
+		return s.getPath(w, r, page.limit)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
 	defer cancel()
@@ -47,6 +54,26 @@ func (s *Server) getEntries(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer.Entries = s.views(entries, wantsHTML(r))
 	return writeJSON(w, http.StatusOK, answer)
+}
+
+// getPath answers with the end of the way to an entry.
+func (s *Server) getPath(w http.ResponseWriter, r *http.Request, limit int64) error {
+	query := r.URL.Query()
+	if query.Has("after") || query.Has("before") {
+		return badRequest("Give either leaf, or after or before: a path goes on with the leaf of its answer.")
+	}
+	leaf, err := sessions.ParseEntryID(query.Get("leaf"))
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), storeTimeout)
+	defer cancel()
+	path, err := s.room.Path(ctx, callerOf(r).Caller, r.PathValue("id"), leaf, int(limit))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, entriesAnswer{Session: path.Record.ID, Entries: s.views(path.Entries, wantsHTML(r)),
+		Leaf: sessions.EntryID(path.Before), Newest: path.Record.Seq, Cleared: path.Record.Cleared})
 }
 
 // window reads a page of a log, and says where it goes on. What was cleared is

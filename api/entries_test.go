@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -36,6 +37,7 @@ func (h *harness) fill(session string, n int) {
 type pageOfLog struct {
 	Entries       []api.EntryView
 	After, Before int64
+	Leaf          string
 	Newest        int64
 }
 
@@ -118,6 +120,43 @@ func TestPagesOfLargeEntries(t *testing.T) {
 		}
 		if seen != length || pages < 2 {
 			t.Errorf("%s: %d entries on %d pages", direction, seen, pages)
+		}
+	}
+}
+
+// The path to an entry is that of its own branch, wherever the conversation
+// stands now, and page by page it is the whole one.
+func TestThePathToAnyEntry(t *testing.T) {
+	t.Parallel()
+	h := start(t, apitest.Echo)
+	h.fill("x", 4)
+	h.do("POST", "/v1/sessions/web:x/branch", `{"entry":"e2"}`) // e5, a leaf
+	h.fill("x", 1)                                              // e6, behind e2
+	for _, test := range []struct {
+		leaf  string
+		limit int
+		want  []int64
+		next  string
+	}{
+		{"e4", 100, []int64{1, 2, 3, 4}, ""},
+		{"e6", 100, []int64{1, 2, 6}, ""},
+		{"e2", 100, []int64{1, 2}, ""},
+		{"e6", 2, []int64{2, 6}, "e1"},
+		{"e1", 2, []int64{1}, ""},
+	} {
+		var page pageOfLog
+		h.do("GET", fmt.Sprintf("/v1/sessions/web:x/entries?leaf=%s&limit=%d", test.leaf, test.limit), "").into(t, &page)
+		var got []int64
+		for _, entry := range page.Entries {
+			got = append(got, entry.Seq)
+		}
+		if !slices.Equal(got, test.want) || page.Leaf != test.next || page.Newest != 6 {
+			t.Errorf("to %s, at most %d: %v, then %q, newest %d", test.leaf, test.limit, got, page.Leaf, page.Newest)
+		}
+	}
+	for query, want := range map[string]int{"leaf=e5": 404, "leaf=e9": 404, "leaf=x": 400, "leaf=": 404, "leaf=e1&before=0": 400} {
+		if got := h.do("GET", "/v1/sessions/web:x/entries?"+query, ""); got.status != want {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}
 	}
 }

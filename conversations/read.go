@@ -48,6 +48,68 @@ func (r *Room) newest(ctx context.Context, record sessions.Record) (entry int64,
 	return entry, nil
 }
 
+// pathBytes bounds how much of a path is read at a time, in bytes of payload.
+const pathBytes = 8 << 20
+
+// Path is a part of the way from the root of a session's tree to an entry.
+type Path struct {
+	Record  sessions.Record
+	Entries []sessions.Entry // the end of the way, oldest first; edits of messages are applied
+	Before  int64            // the entry that the rest of the way ends at; 0: this was the beginning
+}
+
+// Path reads the way to an entry of the tree, whatever branch it stands on: its
+// end, at most limit entries. It begins at the root, or where the log was
+// cleared. NoEntry.
+func (r *Room) Path(ctx context.Context, by Caller, id string, to int64, limit int) (Path, error) {
+	record, err := r.Get(ctx, by, id)
+	if err != nil {
+		return Path{}, err
+	}
+	if err := r.entry(ctx, record, to); err != nil {
+		return Path{}, err
+	}
+	lines, err := sessions.ReadBranch(ctx, r.Store, sessions.BranchRequest{Session: record.ID, Leaf: to, Whole: true, Enough: func(end []sessions.Line) bool {
+		size := 0
+		for _, line := range end {
+			size += sizeOf(line)
+		}
+		return len(end) >= limit || size >= pathBytes
+	}})
+	if err != nil {
+		return Path{}, err
+	}
+	path := Path{Record: record}
+	for _, line := range lines[max(0, len(lines)-limit):] {
+		entry, err := whole(line)
+		if err != nil {
+			return Path{}, err
+		}
+		path.Entries = append(path.Entries, entry)
+	}
+	if len(path.Entries) > 0 && path.Entries[0].Parent > record.Cleared {
+		path.Before = path.Entries[0].Parent
+	}
+	return path, nil
+}
+
+func sizeOf(line sessions.Line) int {
+	if line.Message == nil {
+		return len(line.Entry.Payload)
+	}
+	return len(line.Message.Text)
+}
+
+// whole is the entry that a line was made of.
+func whole(line sessions.Line) (sessions.Entry, error) {
+	if line.Message == nil {
+		return line.Entry, nil
+	}
+	written, err := sessions.NewMessage(*line.Message)
+	line.Entry.Payload = written.Payload
+	return line.Entry, err
+}
+
 // Tree reads the newest part of a session's tree: at most limit entries, and
 // never more than view.TreeMax.
 func (r *Room) Tree(ctx context.Context, by Caller, id string, limit int) (view.Tree, error) {

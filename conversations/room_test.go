@@ -413,3 +413,22 @@ func TestACustomEntryIsWrittenBehindTheLeafItWasMeantFor(t *testing.T) {
 	_, err = r.Write(t.Context(), owner, id, conversations.Custom{Type: "message"}, "")
 	wants(t, "another type", err, conversations.Invalid)
 }
+
+func TestAPathShowsAMessageAsItWasCompleted(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	id := talked(t, r, sessions.NewSession{ID: "api:a"})
+	edit, err := sessions.NewNote(sessions.EntryEdit, sessions.Edit{TargetID: "e1", Attachments: []sessions.Attachment{{Kind: "photo", Name: "rome.jpg"}}})
+	fine(t, "edit", err)
+	_, err = storeOf(r).Note(t.Context(), sessions.NoteRequest{Session: id, Entries: []sessions.NewEntry{edit}})
+	fine(t, "note", err)
+	path, err := r.Path(t.Context(), owner, id, 2, 10)
+	fine(t, "path", err)
+	if len(path.Entries) != 2 || path.Before != 0 {
+		t.Fatalf("%+v", path)
+	}
+	message, err := path.Entries[0].Message()
+	if err != nil || message.Text != "a question" || len(message.Attachments) != 1 {
+		t.Errorf("%+v %v", message, err)
+	}
+}

@@ -111,7 +111,8 @@ type Turns interface {
 	//
 	// The record: LastActivityAt; State becomes active; an inactive Status
 	// becomes idle (running, while a lease is held) when the session revives or
-	// the message triggers, and is else not touched; Preview, and the fallback description where there is
+	// the message triggers, and is else not touched: a message that asks for
+	// nothing only makes visible again what it revives; Preview, and the fallback description where there is
 	// none, are taken from a text that is not empty ([PreviewOf],
 	// [DescriptionOf]); MessageCount counts messages of RoleUser; UserID
 	// becomes a participant and, where the record has no UserID, that. A Source

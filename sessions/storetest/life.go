@@ -10,6 +10,7 @@ import (
 func lifeTests() []test {
 	return []test{
 		{"create, activate, suspend, touch, expire: the whole life", lifeWhole},
+		{"a message that asks for nothing changes no status, but that of what it revives", lifeLogged},
 		{"touch makes a created session active", touchCreated},
 		{"touch of an active session is activity and no change of state", touchActive},
 		{"touch revives a suspended session", touchSuspended},
@@ -76,6 +77,26 @@ func lifeWhole(tr *trial) {
 		tr.check(r.StateChangedAt.After(all[i].StateChangedAt), "%s at %v, then %s at %v", all[i].State, all[i].StateChangedAt, r.State, r.StateChangedAt)
 	}
 	tr.check(expired.LastActivityAt.Equal(revived.LastActivityAt) && suspended.LastActivityAt.Equal(active.LastActivityAt), "the end is no activity")
+}
+
+func lifeLogged(tr *trial) {
+	id := tr.post(tr.heard("hello")).Session
+	tr.post(tr.into(id, "more"))
+	tr.wantState(id, sessions.StateActive, sessions.StatusIdle)
+	must(tr.store.Rotate(tr.ctx, sessions.RotateRequest{New: sessions.NewSession{Surface: surface}}))(tr)
+	tr.post(tr.into(id, "after it was left"))
+	tr.wantState(id, sessions.StateActive, sessions.StatusIdle)
+
+	turn := tr.begin("question")
+	id = turn.Lease.Session
+	tr.post(tr.into(id, "meanwhile"))
+	tr.wantState(id, sessions.StateActive, sessions.StatusRunning)
+	must(tr.store.Rotate(tr.ctx, sessions.RotateRequest{New: sessions.NewSession{Surface: surface}}))(tr)
+	tr.wantState(id, sessions.StateSuspended, sessions.StatusInactive)
+	tr.post(tr.into(id, "after it was left"))
+	tr.wantState(id, sessions.StateActive, sessions.StatusRunning)
+	tr.done(turn, "answer")
+	tr.wantState(id, sessions.StateActive, sessions.StatusIdle)
 }
 
 func touchCreated(tr *trial) {

@@ -117,6 +117,7 @@ func rights() []right {
 
 		{does: "Get", http: [3]string{"GET", "", ""}, room: func(ctx context.Context, r *room, by who) error { _, err := r.Get(ctx, by, held); return err }},
 		{does: "Tree", chat: "/tree", http: [3]string{"GET", "/tree", ""}, room: func(ctx context.Context, r *room, by who) error { _, err := r.Tree(ctx, by, held, 9); return err }},
+		{does: "Path", http: [3]string{"GET", "/entries?leaf=e1", ""}, room: func(ctx context.Context, r *room, by who) error { _, err := r.Path(ctx, by, held, 1, 9); return err }},
 		{does: "Feed", http: [3]string{"GET", "/feed", ""}, room: func(ctx context.Context, r *room, by who) error { _, err := r.Feed(ctx, by, held, 9); return err }},
 		{does: "Export", http: [3]string{"GET", "/export", ""}, room: func(ctx context.Context, r *room, by who) error { return r.Export(ctx, by, held, io.Discard) }},
 		{does: "Find", http: [3]string{"GET", "/..?participant=matrix:part", ""}, but: always, room: func(ctx context.Context, r *room, by who) error {

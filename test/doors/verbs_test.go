@@ -173,6 +173,11 @@ func looks() []verb {
 		{does: "Tree", name: "draw", chat: "/tree", http: [3]string{"GET", "/tree", ""}, line: drawing(here), left: untouched},
 		{does: "Tree", name: "draw what is not there", http: [3]string{"GET", "/../api:none/tree", ""}, line: drawing("api:none"), refused: conversations.NotFound},
 
+		{does: "Path", name: "read a path", http: [3]string{"GET", "/entries?leaf=e2", ""}, left: untouched},
+		{does: "Path", name: "read a path to nothing", http: [3]string{"GET", "/entries?leaf=e99", ""}, refused: conversations.NoEntry},
+		{does: "Path", name: "read a path and a page", http: [3]string{"GET", "/entries?leaf=e2&after=1", ""}, refused: conversations.Invalid},
+		{does: "Path", name: "read a path of what is not there", http: [3]string{"GET", "/../api:none/entries?leaf=e1", ""}, refused: conversations.NotFound},
+
 		{does: "Feed", name: "feed", http: [3]string{"GET", "/feed", ""}, line: feeding(here), left: untouched},
 		{does: "Feed", name: "feed of what is not there", http: [3]string{"GET", "/../api:none/feed", ""}, line: feeding("api:none"), refused: conversations.NotFound},
 
