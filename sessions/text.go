@@ -57,9 +57,13 @@ func descriptionRank(s DescriptionSource) int {
 }
 
 // Describe sets the description unless a stronger source wrote the one there is.
+// An empty text takes it away, and then every source may write one.
 func (r *Record) Describe(d Description) {
-	if descriptionRank(d.Source) >= descriptionRank(r.DescriptionSource) {
-		r.Description, r.DescriptionSource = DescriptionOf(d.Text), d.Source
+	if descriptionRank(d.Source) < descriptionRank(r.DescriptionSource) {
+		return
+	}
+	if r.Description, r.DescriptionSource = DescriptionOf(d.Text), d.Source; r.Description == "" {
+		r.DescriptionSource = ""
 	}
 }
 

@@ -71,7 +71,6 @@ local late = {}
 mend(s, shown)
 touch(s)
 if not s.dd and description ~= '' then
-  s.dd = 1
   late[#late + 1] = {'fallback', '', description}
 end
 if #late > 0 then applypatch(s, patched(s.id, late, math.huge)) end

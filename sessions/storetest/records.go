@@ -198,6 +198,13 @@ func updateDescription(tr *trial) {
 	equal(tr, "by a person", describe("mine", sessions.DescriptionUser), "mine")
 	equal(tr, "then by the agent", describe("its", sessions.DescriptionAgent), "mine")
 	equal(tr, "then by a person", describe("mine again", sessions.DescriptionUser), "mine again")
+	equal(tr, "emptied by the agent", describe("", sessions.DescriptionAgent), "mine again")
+	equal(tr, "emptied by a person", describe(" ", sessions.DescriptionUser), "")
+	equal(tr, "source", tr.get(id).DescriptionSource, "")
+	tr.post(tr.heard("the second message"))
+	equal(tr, "from the next message", tr.get(id).Description, "the second message")
+	describe("", sessions.DescriptionUser)
+	equal(tr, "then by the agent", describe("its", sessions.DescriptionAgent), "its")
 }
 
 func updateConcurrent(tr *trial) {

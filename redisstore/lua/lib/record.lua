@@ -268,10 +268,12 @@ local function readrecord(sid)
 end
 
 -- Strength of a description's source: the weaker never replaces the stronger.
+-- An empty text has none.
 local strength = {fallback = 1, agent = 2, user = 3}
 
 local function describe(cold, source, text)
   if (strength[source] or 0) < (strength[cold.dss or ''] or 0) then return end
+  if text == '' then text, source = nil, nil end
   cold.ds, cold.dss = text, source
 end
 
@@ -319,7 +321,10 @@ end
 
 local function applypatch(s, out)
   s.ct, s.pv = out.ct or s.ct, out.pv or s.pv
-  if out.cold then savecold(s.id, out.cold) end
+  if out.cold then
+    s.dd = out.cold.ds and 1 or nil
+    savecold(s.id, out.cold)
+  end
 end
 
 -- Asks the open turn, if there is one, to stop.
