@@ -97,7 +97,7 @@ func TestMissedFirings(t *testing.T) {
 		"skip":         {MissedSkip, at("05 12:30:00"), []string{"05 13:00:00"}, []string{"05 12:00:00"}, 0},
 		"once":         {MissedOnce, at("05 12:30:00"), []string{"05 12:00:00", "05 13:00:00"}, nil, 3},
 		"all":          {MissedAll, at("05 12:30:00"), []string{"05 09:00:00", "05 10:00:00", "05 11:00:00", "05 12:00:00", "05 13:00:00"}, nil, 0},
-		"skip in time": {MissedSkip, at("05 12:00:30"), []string{"05 12:00:00", "05 13:00:00"}, nil, 0},
+		"skip in time": {MissedSkip, at("05 12:00:30"), []string{"05 12:00:00", "05 13:00:00"}, []string{"05 11:00:00"}, 0},
 		"once in time": {MissedOnce, at("05 12:00:30"), []string{"05 12:00:00", "05 13:00:00"}, nil, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +112,9 @@ func TestMissedFirings(t *testing.T) {
 			want(t, "silent", planned(runs, Silent), append([]string{}, tt.silent...))
 			want(t, "left out", planned(runs, Skipped), append([]string{}, tt.left...))
 			for _, run := range runs {
+				if run.Outcome == Skipped && tt.back == at("05 12:00:30") {
+					want(t, "also left out", run.Missed, 2)
+				}
 				if run.Outcome == Silent && run.Planned.Equal(at("05 12:00:00")) {
 					want(t, "missed that it stands for", run.Missed, tt.alsoRepresent)
 				}

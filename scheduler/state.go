@@ -90,6 +90,7 @@ func (p *Plan) decide(s *State, now time.Time) (left []Run) {
 	if p.Missed == MissedAll {
 		return p.decideAll(s, now)
 	}
+	first := s.Next
 	newest, count := p.newestDue(s, now)
 	missed, isMissed := count-1, now.Sub(p.due(newest)) > MissedAfter
 	following := p.timing.Next(s.Anchor, newest)
@@ -99,14 +100,17 @@ func (p *Plan) decide(s *State, now time.Time) (left []Run) {
 	s.Next = following
 	switch {
 	case p.Missed == MissedSkip && isMissed && p.timing.at.IsZero():
-		return []Run{p.skipped(newest, missed, "missed: no gateway ran at its time")}
+		return []Run{p.skipped(newest, missed, missedReason)}
 	case p.Missed == MissedSkip && isMissed:
 		return []Run{p.skipped(newest, 0, "missed: no gateway ran at its only time")}
-	case p.Missed == MissedSkip:
-		missed = 0
+	case p.Missed == MissedSkip && missed > 0:
+		before, _ := p.timing.last(s.Anchor, first, newest.Add(-time.Second))
+		left, missed = []Run{p.skipped(before, missed-1, missedReason)}, 0
 	}
-	return p.admit(s, Firing{At: newest, Missed: missed, Late: isMissed})
+	return append(left, p.admit(s, Firing{At: newest, Missed: missed, Late: isMissed})...)
 }
+
+const missedReason = "missed: no gateway ran at its time"
 
 // newestDue is the newest planned firing that is due, and how many are from
 // s.Next up to it.
