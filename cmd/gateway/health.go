@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,37 +13,18 @@ import (
 	"parley/cmd/gateway/client"
 )
 
-// healthTimeout bounds the answer to a health check.
-const healthTimeout = 5 * time.Second
-
 func (p *program) healthCommand(flags *cli.Flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "health", Short: "Ask the gateway that runs on this machine whether it hears and works; fails if not", Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return p.health(command.Context(), flags) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			return p.Ask(command.Context(), flags, func(ctx context.Context, c *client.Client) error { return p.health(ctx, c, flags) })
+		},
 	}
 }
 
 // health is the check for a container without a shell: it asks /readyz of the
 // gateway of this data folder.
-func (p *program) health(ctx context.Context, flags *cli.Flags) error {
-	loaded, err := p.Load(flags)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
-	file, found, err := p.Running(ctx, loaded.Config.Data)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return fmt.Errorf("no gateway answers for %s; start it with `gateway run`", loaded.Config.Data)
-	}
-	c, err := client.New(file.Address, file.Secret())
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+func (p *program) health(ctx context.Context, c *client.Client, flags *cli.Flags) error {
 	readiness, err := c.Ready(ctx)
 	if err != nil {
 		return err
@@ -58,7 +38,7 @@ func (p *program) health(ctx context.Context, flags *cli.Flags) error {
 	if !readiness.Ready {
 		return errors.New(unwell(readiness))
 	}
-	_, err = fmt.Fprintf(p.Out, "ready: %s hears and works\n", file.Address)
+	_, err = fmt.Fprintf(p.Out, "ready: %s hears and works\n", c.Address())
 	return err
 }
 

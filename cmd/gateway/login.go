@@ -26,29 +26,13 @@ const loginFileName = "login.html"
 func (p *program) loginCommand(flags *cli.Flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "login", Short: "Print a link that signs one browser in at the gateway that runs on this machine, once", Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return p.login(command.Context(), flags) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			return p.Ask(command.Context(), flags, func(ctx context.Context, c *client.Client) error { return p.login(ctx, c, flags) })
+		},
 	}
 }
 
-func (p *program) login(ctx context.Context, flags *cli.Flags) error {
-	loaded, err := p.Load(flags)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
-	defer cancel()
-	file, found, err := p.Running(ctx, loaded.Config.Data)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return fmt.Errorf("no gateway answers for %s; start it with `gateway run`", loaded.Config.Data)
-	}
-	c, err := client.New(file.Address, file.Secret())
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+func (p *program) login(ctx context.Context, c *client.Client, flags *cli.Flags) error {
 	link, err := c.LoginLink(ctx)
 	if err != nil {
 		return err
@@ -77,14 +61,7 @@ func (p *program) browse(data, link string) (cleanUp func() error) {
 			go func() { _ = started.Wait() }()
 		}
 	}
-	return func() error { return removeIfThere(path) }
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
+	return func() error { return datafolder.Remove(path) }
 }
 
 // opener is the program that opens a page in a browser; nil: there is none, or

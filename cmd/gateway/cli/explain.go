@@ -2,8 +2,8 @@ package cli
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
-	"syscall"
 
 	"parley/sessions"
 )
@@ -15,9 +15,9 @@ func Explain(err error) string {
 	switch {
 	case errors.Is(err, sessions.ErrLocked):
 		return text + "; stop the other gateway, or give this one another store.url or data folder"
-	case errors.Is(err, syscall.EADDRINUSE):
+	case errors.Is(err, addressInUse):
 		return text + "; stop what listens there, or set http.listen (GATEWAY_LISTEN) to another port"
-	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+	case errors.Is(err, fs.ErrPermission):
 		return text + "; check who owns it and its permissions"
 	}
 	return text

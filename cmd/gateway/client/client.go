@@ -60,6 +60,9 @@ func (c *Client) From(surface adapters.Surface, workspace string) {
 	c.place, c.workspace = surface.Key(), workspace
 }
 
+// Address is where the gateway is, as in http://127.0.0.1:8080.
+func (c *Client) Address() string { return c.base }
+
 // Close frees idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

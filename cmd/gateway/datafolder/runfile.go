@@ -32,21 +32,9 @@ func (f RunFile) Secret() secret.String { return secret.New(f.Token) }
 
 // WriteRunFile replaces the file as a whole.
 func WriteRunFile(data string, file RunFile) error {
-	content, err := json.Marshal(file)
-	if err != nil {
-		return err
-	}
-	temporary, err := os.CreateTemp(data, "."+RunFileName+"-*") // 0600
+	err := ReplaceFile(filepath.Join(data, RunFileName), func(w io.Writer) error { return json.NewEncoder(w).Encode(file) })
 	if err != nil {
 		return fmt.Errorf("cannot write to the data folder: %w", err)
-	}
-	_, err = temporary.Write(append(content, '\n'))
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), filepath.Join(data, RunFileName))
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("cannot write to the data folder: %w", err), os.Remove(temporary.Name()))
 	}
 	return nil
 }
@@ -54,17 +42,10 @@ func WriteRunFile(data string, file RunFile) error {
 // ReadRunFile reads the file; found is false when there is none.
 func ReadRunFile(data string) (file RunFile, found bool, err error) {
 	path := filepath.Join(data, RunFileName)
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return file, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(content, &file)
-	}
-	if err != nil {
+	if found, err = ReadJSON(path, &file); err != nil {
 		return file, false, fmt.Errorf("cannot read where the running gateway is: %w; remove %s if none runs", err, path)
 	}
-	return file, true, nil
+	return file, found, nil
 }
 
 // RemoveRunFile removes the file if it is still this gateway's.
@@ -105,6 +86,26 @@ func ReplaceFile(path string, write func(io.Writer) error) error {
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return nil
+}
+
+// ReadJSON reads what a file holds; found is false when there is none.
+func ReadJSON(path string, into any) (found bool, err error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, into)
+	}
+	return err == nil, err
+}
+
+// Remove removes a file, if it is there.
+func Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

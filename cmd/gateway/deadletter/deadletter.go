@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"text/tabwriter"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 
 	"parley/cmd/gateway/cli"
 	"parley/cmd/gateway/client"
-	"parley/cmd/gateway/datafolder"
+	"parley/cmd/gateway/config"
 	"parley/cmd/gateway/logging"
 	"parley/cmd/gateway/wiring"
 	"parley/sessions"
@@ -82,27 +81,9 @@ func (p command) deadletterChange(flags *cli.Flags, verb, short string, change f
 // withDeadLetters asks the gateway that runs on this machine, or, if none
 // does, the store itself.
 func (p command) withDeadLetters(ctx context.Context, flags *cli.Flags, use func(ctx context.Context, where deadLetters, live bool) error) error {
-	loaded, err := p.Load(flags)
-	if err != nil {
-		return err
-	}
-	running, found, err := p.Running(ctx, loaded.Config.Data)
-	if err != nil {
-		return err
-	}
-	if found {
-		return cli.WithClient(ctx, running.Address, running.Secret(), "", func(ctx context.Context, c *client.Client, _ string) error {
-			return use(ctx, c, true)
-		})
-	}
-	store, err := wiring.OpenStore(ctx, loaded.Config, slog.New(slog.DiscardHandler))
-	if errors.Is(err, sessions.ErrLocked) {
-		return fmt.Errorf("%w, and its %s does not say where it can be reached; stop it first", err, datafolder.RunFileName)
-	}
-	if err != nil {
-		return wiring.StoreError(loaded.Config.Store.URL, err)
-	}
-	return errors.Join(use(ctx, store, false), store.Close())
+	return p.Reach(ctx, flags, func(ctx context.Context, c *client.Client) error { return use(ctx, c, true) }, func(c config.Config) error {
+		return wiring.WithIdle(ctx, c, true, func(store sessions.Store) error { return use(ctx, store, false) })
+	})
 }
 
 func (p command) deadletterList(ctx context.Context, where deadLetters, asJSON bool) error {

@@ -185,7 +185,7 @@ func (m *migration) run(ctx context.Context) error {
 	if err := held.Same(got); err != nil {
 		return fmt.Errorf("the copy differs: %w; the new store must not be used: empty it, remove %s, and migrate again", err, m.file)
 	}
-	if err := removeProgress(m.file); err != nil {
+	if err := datafolder.Remove(m.file); err != nil {
 		return err
 	}
 	return m.tell(held)

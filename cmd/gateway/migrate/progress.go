@@ -4,11 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"parley/cmd/gateway/datafolder"
@@ -39,22 +36,8 @@ func writeProgress(path string, p progress) error {
 
 // ReadProgress reads the file; found is false when there is none.
 func ReadProgress(path string) (p progress, found bool, err error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(content, &p)
-	}
-	if err != nil {
+	if found, err = datafolder.ReadJSON(path, &p); err != nil {
 		return p, false, fmt.Errorf("cannot read how far the migration has come: %w; remove %s and empty the new store", err, path)
 	}
-	return p, true, nil
-}
-
-func removeProgress(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return p, found, nil
 }

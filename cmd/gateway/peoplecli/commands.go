@@ -8,9 +8,11 @@ import (
 
 	"parley/cmd/gateway/cli"
 	"parley/cmd/gateway/client"
+	"parley/cmd/gateway/config"
 	"parley/cmd/gateway/wiring"
 	"parley/people"
 	"parley/routing"
+	"parley/sessions"
 )
 
 // Door is where people are let in: through the gateway that runs here, or
@@ -101,23 +103,9 @@ func (l *letIn) Type() string { return "ROLE" }
 // with reaches the people of this data folder; live: through a gateway that
 // runs. A command that only looks leaves nothing behind where nothing is yet.
 func (p command) with(ctx context.Context, flags *cli.Flags, looks bool, use func(ctx context.Context, where Door, live bool) error) error {
-	loaded, err := p.Load(flags)
-	if err != nil {
-		return err
-	}
-	c := loaded.Config
-	running, found, err := p.Running(ctx, c.Data)
-	if err != nil {
-		return err
-	}
-	if found {
-		return cli.WithClient(ctx, running.Address, running.Secret(), "", func(ctx context.Context, c *client.Client, _ string) error {
-			return use(ctx, client.People{Client: c}, true)
+	return p.Reach(ctx, flags, func(ctx context.Context, c *client.Client) error { return use(ctx, client.People{Client: c}, true) }, func(c config.Config) error {
+		return wiring.WithIdle(ctx, c, looks, func(store sessions.Store) error {
+			return use(ctx, AtRest(store, people.NewConfigured(c.Owners, c.Members, c.Blocked)), false)
 		})
-	}
-	store, err := wiring.OpenIdle(ctx, c, looks)
-	if err != nil {
-		return err
-	}
-	return errors.Join(use(ctx, AtRest(store, people.NewConfigured(c.Owners, c.Members, c.Blocked)), false), store.Close())
+	})
 }

@@ -68,28 +68,12 @@ func Command(e *cli.Env, flags *cli.Flags) *cobra.Command {
 // withSchedules reaches the schedules of this data folder. A command that only
 // looks leaves nothing behind where nothing is yet.
 func (p command) withSchedules(ctx context.Context, flags *cli.Flags, looks bool, use func(context.Context, schedulePlace) error) error {
-	loaded, err := p.Load(flags)
-	if err != nil {
-		return err
-	}
-	running, found, err := p.Running(ctx, loaded.Config.Data)
-	if err != nil {
-		return err
-	}
-	if found {
-		c, err := client.New(running.Address, running.Secret())
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		return use(ctx, client.Schedules{Client: c})
-	}
-	store, err := wiring.OpenIdle(ctx, loaded.Config, looks)
-	if err != nil {
-		return err
-	}
-	book := &scheduler.Book{Store: store, World: scheduler.World{Surface: reachableIn(loaded.Config)}, Zone: p.Zone(loaded.Config, p.Logger(loaded.Config.Log))}
-	return errors.Join(use(ctx, book), store.Close())
+	return p.Reach(ctx, flags, func(ctx context.Context, c *client.Client) error { return use(ctx, client.Schedules{Client: c}) }, func(c config.Config) error {
+		return wiring.WithIdle(ctx, c, looks, func(store sessions.Store) error {
+			zone := p.Zone(c, p.Logger(c.Log))
+			return use(ctx, &scheduler.Book{Store: store, World: scheduler.World{Surface: reachableIn(c)}, Zone: zone})
+		})
+	})
 }
 
 // reachableIn says why nothing can be delivered to a surface with this

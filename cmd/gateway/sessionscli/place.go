@@ -2,11 +2,11 @@ package sessionscli
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"parley/cmd/gateway/cli"
 	"parley/cmd/gateway/client"
+	"parley/cmd/gateway/config"
 	"parley/cmd/gateway/wiring"
 	"parley/conversations"
 	"parley/sessions"
@@ -35,27 +35,9 @@ var (
 // withSessions reaches the sessions of this data folder. A command that only
 // looks leaves nothing behind where nothing is yet.
 func (p command) withSessions(ctx context.Context, flags *cli.Flags, looks bool, use func(context.Context, Place) error) error {
-	loaded, err := p.Load(flags)
-	if err != nil {
-		return err
-	}
-	running, found, err := p.Running(ctx, loaded.Config.Data)
-	if err != nil {
-		return err
-	}
-	if found {
-		c, err := client.New(running.Address, running.Secret())
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-		return use(ctx, c)
-	}
-	store, err := wiring.OpenIdle(ctx, loaded.Config, looks)
-	if err != nil {
-		return err
-	}
-	return errors.Join(use(ctx, AtRest(store)), store.Close())
+	return p.Reach(ctx, flags, func(ctx context.Context, c *client.Client) error { return use(ctx, c) }, func(c config.Config) error {
+		return wiring.WithIdle(ctx, c, looks, func(store sessions.Store) error { return use(ctx, AtRest(store)) })
+	})
 }
 
 // AtRest handles the sessions of a store that no gateway uses.

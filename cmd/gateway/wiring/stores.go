@@ -61,19 +61,20 @@ func StoreRemedy(c config.Config) string {
 	return "check that it runs, and store.url (REDIS_URL)"
 }
 
-// OpenIdle opens the store of a gateway that does not run.
-func OpenIdle(ctx context.Context, c config.Config, looks bool) (sessions.Store, error) {
+// WithIdle does something with the store of a gateway that does not run. Who
+// only looks leaves nothing behind where nothing is yet.
+func WithIdle(ctx context.Context, c config.Config, looks bool, use func(sessions.Store) error) error {
 	if looks && NotMadeYet(c) {
 		c.Store.URL = SqliteScheme + "://" + sqlitestore.Memory
 	}
 	store, err := OpenStore(ctx, c, slog.New(slog.DiscardHandler))
 	if errors.Is(err, sessions.ErrLocked) {
-		return nil, fmt.Errorf("another process holds the store %s and cannot be asked; leave its `gateway chat`, or stop it, and try again", c.Store.URL)
+		return fmt.Errorf("another process holds the store %s and cannot be asked; leave its `gateway chat`, or stop it, and try again", c.Store.URL)
 	}
 	if err != nil {
-		return nil, StoreError(c.Store.URL, err)
+		return StoreError(c.Store.URL, err)
 	}
-	return store, nil
+	return errors.Join(use(store), store.Close())
 }
 
 // StoreError says which store does not open. An unreachable one comes with a
