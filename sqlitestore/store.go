@@ -43,6 +43,7 @@ type Config struct {
 type Store struct {
 	path    string
 	lock    *os.File // nil in memory
+	file    *os.File // the database's own, open as long as SQLite has it; nil in memory
 	db      *sql.DB  // the writer's
 	readers *readers // nil in memory: the writer reads
 	writer  *writer
@@ -67,7 +68,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if config.Readers <= 0 {
 		config.Readers = ReadersDefault
 	}
-	if err := s.openFile(); err != nil {
+	if err := s.openFile(config.Logger); err != nil {
 		return nil, err
 	}
 	if err := s.openDatabase(ctx, config); err != nil {
@@ -79,8 +80,10 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	return s, nil
 }
 
-// openFile makes folder and file, readable by this user only, and locks it.
-func (s *Store) openFile() error {
+// openFile makes folder and file, readable by this user only, and locks it. The
+// file stays open as long as the store: to close any copy of it would end
+// SQLite's own locks.
+func (s *Store) openFile(log *slog.Logger) error {
 	if s.path == Memory {
 		return nil
 	}
@@ -95,12 +98,23 @@ func (s *Store) openFile() error {
 	if s.lock, err = acquire(path); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if before, err := os.Stat(path); err == nil && before.Size() == 0 {
+		log.Warn("the database's file is empty: a new one begins in it; if there was one, restore it from a backup", "path", path)
+	}
+	if s.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err == nil {
+		err = holdInode(s.file)
+	}
+	if errors.Is(err, errHeld) {
+		err = fmt.Errorf("%w: %s is in use by a process whose lock file was removed: stop that gateway, or give this one another path", sessions.ErrLocked, path)
+	}
+	if err == nil {
+		err = s.closeToOthers()
+	}
 	if err != nil {
 		s.release()
 		return fmt.Errorf("open the database: %w", err)
 	}
-	return errors.Join(file.Close(), s.closeToOthers())
+	return nil
 }
 
 // closeToOthers makes the database its user's own, however it came to be, such
@@ -221,8 +235,10 @@ func (s *Store) release() {
 	if s.db != nil {
 		s.db.Close()
 	}
-	if s.lock != nil {
-		release(s.lock)
+	for _, file := range []*os.File{s.file, s.lock} {
+		if file != nil {
+			release(file)
+		}
 	}
 }
 
