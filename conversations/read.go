@@ -54,7 +54,7 @@ const pathBytes = 8 << 20
 // Path is a part of the way from the root of a session's tree to an entry.
 type Path struct {
 	Record  sessions.Record
-	Entries []sessions.Entry // the end of the way, oldest first; edits of messages are applied
+	Entries []sessions.Entry // the end of the way, oldest first
 	Before  int64            // the entry that the rest of the way ends at; 0: this was the beginning
 }
 
@@ -80,17 +80,12 @@ func (r *Room) Path(ctx context.Context, by Caller, id string, to int64, limit i
 		return Path{}, err
 	}
 	path := Path{Record: record}
-	for _, line := range lines[max(0, len(lines)-limit):] {
-		entry, err := whole(line)
-		if err != nil {
-			return Path{}, err
-		}
-		path.Entries = append(path.Entries, entry)
+	lines = lines[max(0, len(lines)-limit):]
+	if len(lines) > 0 && lines[0].Entry.Parent > record.Cleared {
+		path.Before = lines[0].Entry.Parent
 	}
-	if len(path.Entries) > 0 && path.Entries[0].Parent > record.Cleared {
-		path.Before = path.Entries[0].Parent
-	}
-	return path, nil
+	path.Entries, err = r.whole(ctx, record.ID, lines)
+	return path, err
 }
 
 func sizeOf(line sessions.Line) int {
@@ -100,14 +95,38 @@ func sizeOf(line sessions.Line) int {
 	return len(line.Message.Text)
 }
 
-// whole is the entry that a line was made of.
-func whole(line sessions.Line) (sessions.Entry, error) {
-	if line.Message == nil {
-		return line.Entry, nil
+// nearby is how far apart two entries may stand that are read at once.
+const nearby = 16
+
+// whole reads the entries that lines were made of, in their order.
+func (r *Room) whole(ctx context.Context, session string, lines []sessions.Line) ([]sessions.Entry, error) {
+	seqs := make([]int64, len(lines))
+	for i, line := range lines {
+		seqs[i] = line.Entry.Seq
 	}
-	written, err := sessions.NewMessage(*line.Message)
-	line.Entry.Payload = written.Payload
-	return line.Entry, err
+	slices.Sort(seqs)
+	read := map[int64]sessions.Entry{}
+	for len(seqs) > 0 {
+		n := 1
+		for n < len(seqs) && seqs[n]-seqs[n-1] <= nearby && seqs[n]-seqs[0] < sessions.EntriesPerCall {
+			n++
+		}
+		entries, err := r.Store.Range(ctx, session, seqs[0], seqs[n-1])
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			read[entry.Seq] = entry
+		}
+		seqs = seqs[n:]
+	}
+	var out []sessions.Entry
+	for _, line := range lines {
+		if entry, found := read[line.Entry.Seq]; found { // else it was cleared meanwhile
+			out = append(out, entry)
+		}
+	}
+	return out, nil
 }
 
 // Tree reads the newest part of a session's tree: at most limit entries, and

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -414,21 +415,23 @@ func TestACustomEntryIsWrittenBehindTheLeafItWasMeantFor(t *testing.T) {
 	wants(t, "another type", err, conversations.Invalid)
 }
 
-func TestAPathShowsAMessageAsItWasCompleted(t *testing.T) {
+// A path has the entries as they are in the log, however far apart they stand.
+func TestAPathHasTheEntriesAsTheyAre(t *testing.T) {
 	t.Parallel()
 	r := open(t)
 	id := talked(t, r, sessions.NewSession{ID: "api:a"})
-	edit, err := sessions.NewNote(sessions.EntryEdit, sessions.Edit{TargetID: "e1", Attachments: []sessions.Attachment{{Kind: "photo", Name: "rome.jpg"}}})
-	fine(t, "edit", err)
-	_, err = storeOf(r).Note(t.Context(), sessions.NoteRequest{Session: id, Entries: []sessions.NewEntry{edit}})
-	fine(t, "note", err)
-	path, err := r.Path(t.Context(), owner, id, 2, 10)
-	fine(t, "path", err)
-	if len(path.Entries) != 2 || path.Before != 0 {
-		t.Fatalf("%+v", path)
+	for range 20 {
+		_, err := r.Label(t.Context(), owner, id, 1, "a label", "")
+		fine(t, "label", err)
 	}
-	message, err := path.Entries[0].Message()
-	if err != nil || message.Text != "a question" || len(message.Attachments) != 1 {
-		t.Errorf("%+v %v", message, err)
+	_, err := r.Branch(t.Context(), owner, id, 1, "", "")
+	fine(t, "branch", err)
+	answer(t, r, say(t, r, id, "another question"))
+	path, err := r.Path(t.Context(), owner, id, 25, 10)
+	fine(t, "path", err)
+	all, err := storeOf(r).Range(t.Context(), id, 1, 25)
+	fine(t, "range", err)
+	if want := []sessions.Entry{all[0], all[23], all[24]}; !reflect.DeepEqual(path.Entries, want) || path.Before != 0 {
+		t.Errorf("%+v, want %+v", path, want)
 	}
 }
