@@ -80,6 +80,17 @@ func (s *Store) Detach(ctx context.Context, id, surface string) (sessions.Record
 	return s.Get(ctx, id)
 }
 
+// Leave takes a user off a session's participants.
+func (s *Store) Leave(ctx context.Context, id, user string) (sessions.Record, error) {
+	if err := sessions.CheckID(id); err != nil {
+		return sessions.Record{}, err
+	}
+	if err := sessions.CheckKey("user id", user); err != nil {
+		return sessions.Record{}, err
+	}
+	return s.recordOf(ctx, s.of(id), s.scripts.leave, "leave", id, user)
+}
+
 // Expire ends a session for good.
 func (s *Store) Expire(ctx context.Context, id string) (sessions.Record, error) {
 	if err := sessions.CheckID(id); err != nil {

@@ -27,7 +27,7 @@ type scripts struct {
 	open, get, bound, update, rotate, rangeOf, records                                 *script
 	enqueue, take, settle, forwardRead, forwardApply, forwardDone                      *script
 	timerSet, timerEnd, timerFire, lock, lockSave, lockRelease                         *script
-	find, touch, attach, detach, expire, note, clear, job, remove, stale, sweep        *script
+	find, touch, attach, detach, leave, expire, note, clear, job, remove, stale, sweep *script
 	stage, implant, jobs, dumpSession, dumpKey, dumpLock, restoreLock                  *script
 	restoreEntries, restoreTimer, restoreDead, restoreRow, restoreSchedule, restoreRun *script
 	who, userRole, userOffer, userReserve, userYield, userList                         *script
@@ -65,7 +65,7 @@ func (s *scripts) byName() map[string]**script {
 		"timer_set": &s.timerSet, "timer_end": &s.timerEnd, "timer_fire": &s.timerFire, "lock": &s.lock,
 		"lock_save": &s.lockSave, "lock_release": &s.lockRelease, "chat": &s.chat, "move_read": &s.moveRead,
 		"move_to": &s.moveTo, "move_session": &s.moveSession, "move_from": &s.moveFrom, "due": &s.due,
-		"ping": &s.ping, "meta": &s.meta, "touch": &s.touch, "attach": &s.attach, "detach": &s.detach,
+		"ping": &s.ping, "meta": &s.meta, "touch": &s.touch, "attach": &s.attach, "detach": &s.detach, "leave": &s.leave,
 		"expire": &s.expire, "find": &s.find, "note": &s.note, "clear": &s.clear, "job": &s.job,
 		"delete": &s.remove, "stale": &s.stale, "sweep": &s.sweep, "who": &s.who,
 		"stage": &s.stage, "implant": &s.implant, "jobs": &s.jobs,

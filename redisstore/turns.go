@@ -38,7 +38,7 @@ func (s *Store) Post(ctx context.Context, request sessions.PostRequest) (session
 // postSurface posts at the surface's home. Where the surface is bound to a
 // session of another partition, the home remembers the key with its target and
 // the session's own partition stores the message; if that session has ended
-// meanwhile, the home begins a new one.
+// meanwhile, or is not its sender's to write into, the home begins a new one.
 func (s *Store) postSurface(ctx context.Context, request sessions.PostRequest, entry sessions.NewEntry) (sessions.PostResult, error) {
 	homeOf := s.ofSurface(request.Surface)
 	result, moved, err := s.postIn(ctx, homeOf, request, entry, "", "")
@@ -63,7 +63,7 @@ func (s *Store) postSurface(ctx context.Context, request sessions.PostRequest, e
 // leave takes a surface off a session of another partition that it is not
 // bound to any more. surfaces[] only follows the bindings: a failure is logged.
 func (s *Store) leave(ctx context.Context, session, surface string) {
-	_, err := s.apply(ctx, "s:"+session, []step{{newToken(), "leave", surface}}, nil)
+	_, err := s.apply(ctx, "s:"+session, []step{{newToken(), "drop", surface}}, nil)
 	if err != nil {
 		s.config.Logger.WarnContext(ctx, "a session still names a surface that it has lost", "session", session, "error", err)
 	}
@@ -115,7 +115,7 @@ func (s *Store) postArgs(ctx context.Context, p partition, request sessions.Post
 		sessions.QueueMax, claimMillis(request.Claim), nonce, request.Known.Session, request.Known.Seq,
 		sessions.CollectMax, sessions.TailMax}
 	if session != "" {
-		return append(args, "", "", "", "", "", ended, "", shows(request)), nil
+		return append(args, "", "", "", "", "", ended, "", shows(request), bit(request.Anywhere)), nil
 	}
 	fresh := request.New
 	fresh.Surface = request.Surface
@@ -124,7 +124,7 @@ func (s *Store) postArgs(ctx context.Context, p partition, request sessions.Post
 		return nil, err
 	}
 	bare, random := s.idsFor(fresh)
-	return append(args, fresh.ID, bare, random, fresh.UserID, made, ended, request.Held, shows(request)), nil
+	return append(args, fresh.ID, bare, random, fresh.UserID, made, ended, request.Held, shows(request), bit(request.Anywhere)), nil
 }
 
 // shows is what a post shows of its surface, as the scripts know types.

@@ -41,9 +41,9 @@ func CheckList(limit int) error {
 	return nil
 }
 
-// CheckMetadata refuses metadata that is longer than [MetadataMax] as JSON.
+// checkMetadata refuses metadata that is longer than [MetadataMax] as JSON.
 // A record's merged metadata has to pass it too.
-func CheckMetadata(metadata map[string]any) error {
+func checkMetadata(metadata map[string]any) error {
 	if len(metadata) == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (n NewSession) checkRest() error {
 	if err := checkOptional("agent", n.Agent); err != nil {
 		return err
 	}
-	return CheckMetadata(n.Metadata)
+	return checkMetadata(n.Metadata)
 }
 
 // Check refuses a patch that exceeds a limit.
@@ -161,7 +161,7 @@ func (p Patch) Check() error {
 	if p.Description != nil && descriptionRank(p.Description.Source) == 0 {
 		return &InvalidError{What: "description source", Why: "it must be fallback, agent or user"}
 	}
-	return CheckMetadata(p.Metadata)
+	return checkMetadata(p.Metadata)
 }
 
 // Check refuses a rotation without surface, or with deliveries for others.
@@ -239,6 +239,17 @@ func (s Source) Mended(shown Type, surfaces []string) (mended Source, changed bo
 		return mended, true
 	}
 	return s, false
+}
+
+// Stranger reports whether a post must not go into the session of its surface
+// unless its user takes part there: it shows the surface to be direct, and the
+// session is a group's for certain.
+func (r PostRequest) Stranger(source Source, surfaces []string) bool {
+	if r.Anywhere || r.UserID == "" || r.Shows() != Direct || source.Type != Group {
+		return false
+	}
+	_, mends := source.Mended(Direct, surfaces)
+	return !mends
 }
 
 // Entry encodes the message that a post stores: with the request's Surface and

@@ -33,6 +33,11 @@ type Life interface {
 	// one, which then stays. ErrNotFound; StateError: it is expired.
 	Detach(ctx context.Context, id, surface string) (Record, error)
 
+	// Leave takes a user off a session's participants, in any state; its UserID
+	// and all else stay. Whoever speaks there again takes part again.
+	// Idempotent. ErrNotFound.
+	Leave(ctx context.Context, id, user string) (Record, error)
+
 	// Expire ends a session for good, in any state and whatever it is doing:
 	// it is inactive, its surfaces are free, a turn that runs is asked to
 	// stop, and what waits is still answered. Idempotent. ErrNotFound.

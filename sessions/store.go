@@ -120,6 +120,11 @@ type Turns interface {
 	// Direct becomes Group; Group becomes Direct only where it was Assumed and
 	// the session has no other surface.
 	//
+	// A Surface that New shows to be direct leaves a group's session in which
+	// UserID takes no part ([PostRequest.Stranger]), and its message begins
+	// another: who has left a group writes no more into what it says. The
+	// session that was left stays as it is.
+	//
 	// A turn is open from its first claim until it ends as Done or Park, so
 	// also while its lease has run out, or was given back with Again or
 	// HandBack. A triggering message enters the tree when a turn takes it

@@ -68,10 +68,10 @@ func (r *Record) Describe(d Description) {
 }
 
 // Apply changes the record as the patch says. The *InvalidError of
-// [CheckMetadata] leaves the record as it was.
+// [checkMetadata] leaves the record as it was.
 func (p Patch) Apply(r *Record) error {
 	merged := MergeMetadata(r.Metadata, p.Metadata)
-	if err := CheckMetadata(merged); err != nil {
+	if err := checkMetadata(merged); err != nil {
 		return err
 	}
 	r.Metadata = merged

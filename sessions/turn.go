@@ -87,6 +87,9 @@ type PostRequest struct {
 	// Message is stored with Surface and Triggered as this request says.
 	Message Message
 	UserID  string // becomes a participant
+	// Anywhere lets UserID write alone into a group's session that they take no
+	// part in: an owner may. See [Turns.Post].
+	Anywhere bool
 	// Trigger asks for a turn; false only logs.
 	Trigger bool
 	// Rights is the sender's role: a turn takes up only messages of equal

@@ -121,6 +121,33 @@ func (s *Store) Detach(ctx context.Context, id, surface string) (sessions.Record
 	})
 }
 
+// Leave takes a user off a session's participants.
+func (s *Store) Leave(ctx context.Context, id, user string) (sessions.Record, error) {
+	if err := sessions.CheckID(id); err != nil {
+		return sessions.Record{}, err
+	}
+	if err := sessions.CheckKey("user id", user); err != nil {
+		return sessions.Record{}, err
+	}
+	return written(ctx, s, func(t *tx) (sessions.Record, error) {
+		r, err := t.load(id)
+		if err != nil {
+			return sessions.Record{}, err
+		}
+		if user, err = t.userOf(user); err != nil {
+			return sessions.Record{}, err
+		}
+		gone, err := t.exec("DELETE FROM participants WHERE session = ? AND user_id = ?", r.num, user)
+		if err == nil && gone > 0 {
+			err = t.save(r)
+		}
+		if err != nil {
+			return sessions.Record{}, err
+		}
+		return t.record(r)
+	})
+}
+
 // Expire ends a session for good.
 func (s *Store) Expire(ctx context.Context, id string) (sessions.Record, error) {
 	if err := sessions.CheckID(id); err != nil {

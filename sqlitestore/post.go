@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"parley/sessions"
 )
@@ -30,7 +31,11 @@ func (t *tx) post(request sessions.PostRequest, payload []byte) (result sessions
 		}
 		return result, moved
 	}
-	if r == nil || r.state == sessions.StateExpired {
+	over, err := t.over(r, request)
+	if err != nil {
+		return result, err
+	}
+	if over {
 		if seen, err := t.seen(request.Key); err != nil || seen {
 			return t.repeated(request.Key, err)
 		}
@@ -76,13 +81,33 @@ func (t *tx) addressed(request sessions.PostRequest) (*row, error) {
 	return nil, r.refuse("post")
 }
 
-// start creates the session of a surface, in the place of an expired one.
-func (t *tx) start(expired *row, request sessions.PostRequest) (*row, error) {
-	if expired != nil {
-		if err := t.detach(expired, request.Surface); err != nil {
+// over reports whether a surface is to have another session than the one it has.
+func (t *tx) over(r *row, request sessions.PostRequest) (bool, error) {
+	if r == nil || r.state == sessions.StateExpired {
+		return true, nil
+	}
+	if r.kind != sessions.Group || request.Shows() != sessions.Direct {
+		return false, nil
+	}
+	d, err := t.detail(r)
+	if err != nil || !request.Stranger(d.Source, d.Surfaces) {
+		return false, err
+	}
+	user, err := t.userOf(request.UserID)
+	if err != nil {
+		return false, err
+	}
+	participants, err := t.participants(r)
+	return !slices.Contains(participants, user), err
+}
+
+// start creates the session of a surface, in the place of the one it leaves.
+func (t *tx) start(left *row, request sessions.PostRequest) (*row, error) {
+	if left != nil {
+		if err := t.detach(left, request.Surface); err != nil {
 			return nil, err
 		}
-		if err := t.save(expired); err != nil {
+		if err := t.save(left); err != nil {
 			return nil, err
 		}
 	}

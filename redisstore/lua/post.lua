@@ -10,13 +10,14 @@
 --         bare id and drawn id, user and cold part; a session of another
 --         partition that the surface is bound to but that has ended, or empty;
 --         the session that the surface has to have, or empty; what the message
---         shows the surface to be: d, g or empty
+--         shows the surface to be: d, g or empty; 1 if the user may write alone
+--         into a group's session that they take no part in
 -- Returns {dup, sid, seq} | {moved, sid} | {elsewhere, sid} | {full} | {missing} | {blob} | {taken}
 --         | {state, sid, state, status} | {logged|queued, sid, seq, created}
 --         | {claimed, sid, seq, created, turn}
 local sid, surface, dedupe, ttl, user, counts, preview, description, blob, payload,
   trigger, rights, order, alone, debounce, queuemax, lease, nonce, knownsid, knownseq,
-  collectmax, tailmax, wanted, bare, drawn, owner, cold, ended, held, shown = unpack(ARGV, 2)
+  collectmax, tailmax, wanted, bare, drawn, owner, cold, ended, held, shown, anywhere = unpack(ARGV, 2)
 trigger, debounce, lease = trigger == '1', tonumber(debounce), tonumber(lease)
 
 local k = once(surface ~= '' and surface or sid, dedupe)
@@ -31,9 +32,10 @@ if seq and target ~= ended then return {'moved', target} end
 if blob ~= '' and call('EXISTS', key('e', blob)) == 0 then return {'blob'} end
 
 local s
+local private = shown == 'd' and anywhere ~= '1'
 if sid ~= '' then
   s = loaded(sid, texts[1])
-  if not s then return {'missing'} end
+  if not s or private and outside(s, user) then return {'missing'} end
   if s.st == 'expired' then return {'state', s.id, s.st, s.su} end
 else
   local bound, away = binding(texts[1])
@@ -45,6 +47,9 @@ else
   s = bound and not away and load(bound)
   if s and s.st == 'expired' then
     surfaces(s.id, nil, surface)
+    s = nil
+  elseif s and private and outside(s, user) then
+    dropsurface(s.id, surface)
     s = nil
   end
 end

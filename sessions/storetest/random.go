@@ -69,7 +69,7 @@ func (r *random) turnsMostly() map[string]func(*rapid.T) {
 func (r *random) livesMostly() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"post": r.post, "into": r.into, "turn": r.turn, "park": r.park, "rotate": r.rotate, "replay": r.replay, "time": r.time, "time 2": r.time,
-		"touch": r.touch, "attach": r.attach, "detach": r.detach, "expire": r.expire, "remove": r.remove, "discard": r.discard, "sweep": r.sweep, "sweep 2": r.sweep,
+		"touch": r.touch, "attach": r.attach, "detach": r.detach, "leave": r.leave, "expire": r.expire, "remove": r.remove, "discard": r.discard, "sweep": r.sweep, "sweep 2": r.sweep,
 		"note": r.note, "clear": r.clear, "bring": r.bring, "find": r.find, "people": r.people,
 	}
 }
@@ -92,7 +92,7 @@ func (r *random) oneTurn(t *rapid.T, outcomes ...sessions.Outcome) {
 
 // life does one of what is done to sessions besides their messages.
 func (r *random) life(t *rapid.T) {
-	rapid.SampledFrom([]func(*rapid.T){r.touch, r.attach, r.attach, r.detach, r.expire, r.remove, r.discard, r.sweep, r.sweep}).Draw(t, "life")(t)
+	rapid.SampledFrom([]func(*rapid.T){r.touch, r.attach, r.attach, r.detach, r.leave, r.expire, r.remove, r.discard, r.sweep, r.sweep}).Draw(t, "life")(t)
 }
 
 func (r *random) notes(t *rapid.T) {
@@ -199,6 +199,10 @@ func (r *random) post(t *rapid.T) {
 	result, err := r.tr.store.Post(r.tr.ctx, request)
 	r.ok(err)
 	s := r.model.bound[surface]
+	if s != nil && s.kind == sessions.Group && kindOf(surface) == sessions.Direct && !slices.Contains(s.participants, request.UserID) {
+		r.model.bind(surface, nil)
+		s, request.Known = nil, sessions.Known{} // of the session that was left
+	}
 	r.same("created", result.Created, s == nil)
 	if s == nil {
 		s = r.adopt(result.Session, surface)

@@ -104,6 +104,15 @@ func (r *random) detach(t *rapid.T) {
 	r.same("surfaces", record.Surfaces, s.surfaces)
 }
 
+func (r *random) leave(t *rapid.T) {
+	r.step++
+	s, user := r.session(t), r.model.who(r.identity(t)).identities[0]
+	record, err := r.tr.store.Leave(r.tr.ctx, s.id, user)
+	r.ok(err)
+	s.participants = slices.DeleteFunc(s.participants, func(p string) bool { return p == user })
+	r.same("left", []any{record.UserID, len(record.Participants)}, []any{s.user, len(s.participants)})
+}
+
 func (r *random) expire(t *rapid.T) {
 	r.step++
 	s := r.session(t)

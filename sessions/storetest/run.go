@@ -70,6 +70,7 @@ func groups() []group {
 		{"records", recordTests()},
 		{"find", findTests()},
 		{"life", lifeTests()},
+		{"leave", leaveTests()},
 		{"attach", attachTests()},
 		{"delete", deleteTests()},
 		{"sweep", sweepTests()},

@@ -34,6 +34,7 @@ const (
 	Fire
 	Get
 	Import
+	Leave
 	ListChat
 	ListSchedules
 	ListUsers
@@ -95,6 +96,7 @@ var methods = [Ops]string{ //nolint:gochecknoglobals // constant
 	"Fire",
 	"Get",
 	"Import",
+	"Leave",
 	"ListChat",
 	"ListSchedules",
 	"ListUsers",
@@ -391,6 +393,18 @@ func (w *wrapped[S]) Import(a0 context.Context, a1 sessions.Record, a2 iter.Seq2
 	}
 	r0, err := w.store.Import(a0, a1, a2)
 	if failed := w.hooks.After(Import, state, err); failed != nil {
+		return none0, failed
+	}
+	return r0, err
+}
+
+func (w *wrapped[S]) Leave(a0 context.Context, a1 string, a2 string) (none0 sessions.Record, err error) {
+	state, err := w.hooks.Before(Leave)
+	if err != nil {
+		return none0, err
+	}
+	r0, err := w.store.Leave(a0, a1, a2)
+	if failed := w.hooks.After(Leave, state, err); failed != nil {
 		return none0, failed
 	}
 	return r0, err

@@ -149,6 +149,7 @@ local function participate(s, user)
   if nobodys then delist(s) end
   if not s.us then
     s.us = user
+    if s.ui == user then s.ui = nil end
   elseif not takespart(s, user) then
     call('ZADD', key('m', s.id), s.pm + s.pr, user)
     s.pm = s.pm + 1
@@ -162,6 +163,28 @@ local function participate(s, user)
   elseif userid(s) ~= user then
     call('SADD', key('ip', user), s.id)
   end
+end
+
+-- A participant takes part no longer. The record's user stays who they are.
+local function part(s, user)
+  local whose, m, gone = userid(s), key('m', s.id), nil
+  if s.us == user then
+    gone = call('ZPOPMIN', m)[1]
+    s.us = gone
+  else
+    gone = call('ZREM', m, user) == 1
+  end
+  if gone then s.pm, s.pr = s.pm - 1, s.pr + 1 end
+  s.ui = s.us ~= whose and whose or nil
+  call('SREM', key('ip', user), s.id)
+end
+
+-- Whether who speaks alone must not write into a session: it is a group's for
+-- certain, and they take no part in it.
+local function outside(s, user)
+  if s.ty ~= 'g' or user == '' or takespart(s, renamed(user)) then return false end
+  local cold = coldpart(s.id)
+  return not (cjson.decode(cold.src).assumed and #(cold.sf or {}) == 1)
 end
 
 -- A record that nobody has indexed yet. cold is its packed cold part.
