@@ -46,6 +46,14 @@ type Typer interface {
 	Typing(ctx context.Context, surface Surface) error
 }
 
+// Roll is an adapter that can ask its platform who is in a chat.
+type Roll interface {
+	// InChat reports whether somebody is in the chat of a surface now, as far as
+	// the platform knows chats: a thread's is that of its channel. An error
+	// means that it does not tell.
+	InChat(ctx context.Context, surface Surface, who Identity) (bool, error)
+}
+
 // Doctor is an adapter that can find out why it would be deaf, for
 // `gateway doctor` and the start log. It may do I/O and works without Run.
 type Doctor interface {

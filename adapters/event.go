@@ -1,6 +1,9 @@
 package adapters
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // EventKind says what happened.
 type EventKind string
@@ -14,6 +17,7 @@ const (
 	EventReaction EventKind = "reaction"
 	EventButton   EventKind = "button"
 	EventMember   EventKind = "member"
+	EventLeft     EventKind = "left"    // Sender is not in the chat any more, by whatever cause
 	EventMigrate  EventKind = "migrate" // the chat got a new id: see Event.MigratedTo
 )
 
@@ -24,6 +28,20 @@ type Identity string
 // NewIdentity joins a platform and the platform's own id of a user.
 func NewIdentity(platform Platform, user string) Identity {
 	return Identity(escapePart(string(platform)) + ":" + escapePart(user))
+}
+
+// User is the platform's own id in an identity of that platform; empty for
+// every other identity.
+func (i Identity) User(platform Platform) string {
+	rest, found := strings.CutPrefix(string(i), escapePart(string(platform))+":")
+	if !found {
+		return ""
+	}
+	user, err := unescapePart(rest)
+	if err != nil {
+		return ""
+	}
+	return user
 }
 
 // Sender is who caused an event.

@@ -24,7 +24,7 @@ func (b *Bot) newCommands() *commands.Commands {
 			Rotate: b.rotate, Post: b.postText, Rerun: b.rerun, Stop: b.Stop, Checkpoint: b.checkpointAskedFor,
 			Cleared: b.turns.Cache.Drop, Moved: b.turns.Cache.Moved, Listed: b.listed.remember, Linked: b.people.Forget, Problems: b.problems, Knock: b.announcer.knock,
 		},
-		Store: b.store, Room: &conversations.Room{Store: b.store, Log: b.log}, Schedules: b.schedules.book(), People: b.announcer.door,
+		Store: b.store, Room: &conversations.Room{Store: b.store, Log: b.log, Present: rollOf(b.config).present}, Schedules: b.schedules.book(), People: b.announcer.door,
 		Policy: b.config.Policy, Model: b.config.Model.Name(), Replica: b.config.Replica, Log: b.log,
 	})
 }

@@ -46,6 +46,9 @@ func (b *Bot) takeIn(ctx context.Context, event adapters.Event) error {
 	if event.Kind == adapters.EventMigrate {
 		return b.migrate(ctx, event)
 	}
+	if event.Kind == adapters.EventLeft {
+		return rollOf(b.config).left(ctx, event)
+	}
 	err := guard.Run(b.log, "an event", func() error {
 		_, err := b.handle(ctx, arrival{event: event})
 		return err
@@ -223,7 +226,7 @@ func (b *Bot) post(ctx context.Context, a arrival) (sessions.PostResult, error) 
 	request := sessions.PostRequest{
 		Key: a.key, Surface: surface, Session: a.session, Held: a.held,
 		New: newSession(a.event, a.user.ID), Message: message(a), UserID: a.user.ID,
-		Trigger: triggers, Rights: string(a.role), Alone: b.config.Followup,
+		Trigger: triggers, Rights: string(a.role), Alone: b.config.Followup, Anywhere: a.role == routing.Owner,
 	}
 	if !a.event.Surface.Platform.Own() {
 		request.Debounce = b.config.Debounce

@@ -53,10 +53,14 @@ func (r *Room) Detach(ctx context.Context, by Caller, id, surface string) (Resul
 }
 
 // Resume takes a session up again, at a place where one is given. One that has
-// expired is copied, and the copy goes on (Made). quick is as in [ForkRequest].
+// expired is copied, and the copy goes on (Made). Who has left the group of a
+// group's conversation is refused, if that is told or can be asked. quick is as in [ForkRequest].
 // Result: Record, Before, Previous, Made.
 func (r *Room) Resume(ctx context.Context, by Caller, id string, place Place, quick bool, key string) (Result, error) {
 	before, err := r.Get(ctx, by, id)
+	if err == nil {
+		err = r.stillThere(ctx, by, before)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -81,6 +85,27 @@ func (r *Room) Resume(ctx context.Context, by Caller, id string, place Place, qu
 		return result, err
 	}
 	return r.again(ctx, Result{Before: before}, made)
+}
+
+// stillThere refuses a group's conversation to who takes part in it and is not
+// in the group any more: they take no part from now on. NotFound; Untold: it
+// cannot be found out.
+func (r *Room) stillThere(ctx context.Context, by Caller, record sessions.Record) error {
+	if r.Present == nil || by.Owner || by.User.ID == "" || record.Source.Type != sessions.Group {
+		return nil
+	}
+	there, err := r.Present(ctx, record, by.User)
+	if err != nil {
+		r.log().WarnContext(ctx, "whether somebody is still in a group could not be found out; they are refused its conversation", "session", record.ID, "user", by.User.ID, "error", err)
+		return refuse(Untold, "Whether you are still in that group could not be found out. Try again in a moment.", err)
+	}
+	if there {
+		return nil
+	}
+	if _, err := r.Store.Leave(ctx, record.ID, by.User.ID); err != nil {
+		return err
+	}
+	return sessions.ErrNotFound
 }
 
 func (r *Room) attach(ctx context.Context, before sessions.Record, request sessions.AttachRequest) (Result, error) {

@@ -29,6 +29,7 @@ const (
 	KeyReused   Code = "key_reused"    // the key was used for something else
 	Busy        Code = "busy"          // the same is being done now
 	Unsupported Code = "unsupported"   // not at this door, such as on a store at rest
+	Untold      Code = "untold"        // a platform does not say whether the caller is still in the group
 	Unreadable  Code = "transcript"    // a transcript cannot be read
 	NoNotes     Code = "no_checkpoint" // the model gave no notes
 )

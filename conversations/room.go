@@ -27,6 +27,9 @@ type Room struct {
 	Store Store            // required
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil: nothing is logged
+	// Present asks whether somebody who takes part in a group's conversation is
+	// still in the group. Nil: nobody is asked.
+	Present func(ctx context.Context, record sessions.Record, user sessions.User) (bool, error)
 	// Stopper asks the running turn of a session to stop; Noter makes a
 	// checkpoint. Nil on a store at rest: then that is refused as Unsupported.
 	Stopper func(ctx context.Context, session string) (running bool, err error)
@@ -42,6 +45,9 @@ type Caller struct {
 	// At is the surface that the caller speaks at, seen by the door itself.
 	// The conversation that is held there is theirs to reach. Empty: none.
 	At string
+	// Alone: nobody else reads at At. A group's conversation that is held there
+	// is theirs to reach only while they take part in it.
+	Alone bool
 	// In is the session that the door has let the caller speak in. Empty: none.
 	In string
 }
@@ -92,11 +98,17 @@ func (r *Room) Get(ctx context.Context, by Caller, id string) (sessions.Record, 
 	return record, nil
 }
 
-// reach is sessions.Reach, and that whoever speaks at a surface reaches what is
-// held there. A record's Surfaces may follow the binding a moment later.
+// reach refuses a session that the caller may not reach: NotFound. Beyond
+// sessions.Reach, whoever speaks at a surface reaches what is held there, but
+// for a group's conversation where they are alone with it: somebody who has left
+// the group may have taken it up there before. A record's Surfaces may follow
+// the binding a moment later.
 func (r *Room) reach(ctx context.Context, by Caller, record sessions.Record) error {
 	err := sessions.Reach(record, by.Caller)
 	if err == nil || mayName(by, record.ID) != nil {
+		return err
+	}
+	if by.Alone && record.Source.Type == sessions.Group && !record.Source.Assumed && by.In == "" {
 		return err
 	}
 	if by.In == record.ID || by.At != "" && slices.Contains(record.Surfaces, by.At) {

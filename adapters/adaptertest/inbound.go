@@ -159,6 +159,42 @@ func testEdits(s *stage) {
 	}
 }
 
+// testLeaving: who is not in a chat any more is known, because the platform
+// tells or because it is asked; that somebody came back too.
+func testLeaving(s *stage) {
+	r := s.run(nil)
+	there := r.say(s.Group, "while I am here")
+	roll, asks := r.Adapter.(adapters.Roll)
+	if !asks && !s.TellsLeaving {
+		s.t.Fatal("nothing tells that somebody left a chat")
+	}
+	inChat := func(want bool) {
+		s.t.Helper()
+		if !asks {
+			return
+		}
+		in, err := roll.InChat(s.t.Context(), there.Surface, there.Sender.ID)
+		if err != nil || in != want {
+			s.t.Errorf("%s is in the chat: %v, %v; want %v", there.Sender.ID, in, err, want)
+		}
+		stranger := adapters.NewIdentity("elsewhere", "1")
+		if in, err := roll.InChat(s.t.Context(), there.Surface, stranger); err == nil || in {
+			s.t.Errorf("somebody of another platform is in the chat: %v, %v", in, err)
+		}
+	}
+	inChat(true)
+	s.Leave(s.Group)
+	inChat(false)
+	if s.TellsLeaving {
+		left := r.await(1, "a departure", func(e adapters.Event) bool { return e.Kind == adapters.EventLeft })[0]
+		if left.Surface.ChatKey() != there.Surface.ChatKey() || left.Surface.Thread != "" || left.Direct || left.Sender.ID != there.Sender.ID || left.ID == "" {
+			s.t.Errorf("who left is %+v, was %+v", left, there)
+		}
+	}
+	r.say(s.Group, "back again")
+	inChat(true)
+}
+
 // testStrange: what nobody knows does not stop the stream, and is acknowledged.
 func testStrange(s *stage) {
 	r := s.run(nil)

@@ -18,6 +18,7 @@ func Run(t *testing.T, world func(t *testing.T) World) {
 		"Senders":           testSenders,
 		"Duplicate":         testDuplicate,
 		"Edits":             testEdits,
+		"Leaving":           testLeaving,
 		"Strange":           testStrange,
 		"NotTaken":          testNotTaken,
 		"Killed":            testKilled,

@@ -61,6 +61,10 @@ type World struct {
 	PostUnverified func(place Place, text string) string
 	// Edit changes a message of a person; nil: not told to bots.
 	Edit func(place Place, id, text string)
+	// Leave takes who writes with Post out of a place, or off its server.
+	Leave func(place Place)
+	// TellsLeaving is true where the platform tells of it by itself.
+	TellsLeaving bool
 	// Redeliver delivers the message once more.
 	Redeliver func(place Place, id string)
 	// Strange sends what no adapter knows: unknown kinds, malformed payloads.

@@ -68,6 +68,7 @@ var (
 	_ adapters.Adapter          = (*Adapter)(nil)
 	_ adapters.Typer            = (*Adapter)(nil)
 	_ adapters.Doctor           = (*Adapter)(nil)
+	_ adapters.Roll             = (*Adapter)(nil)
 	_ adapters.CommandRegistrar = (*Adapter)(nil)
 )
 

@@ -66,6 +66,7 @@ func newWorld(t *testing.T) adaptertest.World {
 		PostBot:        as(robot),
 		PostUnverified: as(fake.NewUser("hook"), fakediscord.Options{Webhook: true}),
 		Edit:           func(place adaptertest.Place, id, text string) { fake.Edit(string(place), id, text) },
+		Leave:          func(adaptertest.Place) { fake.Leave(guild, alice) },
 		Redeliver:      func(place adaptertest.Place, id string) { fake.Redeliver(string(place), id) },
 		Strange:        func() { strange(fake, group, guild) },
 		Acknowledged:   func(id string) bool { return confirmed(fake, id) },

@@ -18,6 +18,7 @@ import (
 var (
 	_ adapters.Adapter = (*Adapter)(nil)
 	_ adapters.Doctor  = (*Adapter)(nil)
+	_ adapters.Roll    = (*Adapter)(nil)
 )
 
 // APIURLDefault is Slack's own Web API.

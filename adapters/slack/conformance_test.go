@@ -74,6 +74,8 @@ func newWorld(t *testing.T) adaptertest.World {
 		PostBot:        say(robot, ""),
 		PostUnverified: func(place adaptertest.Place, text string) string { return fake.Webhook(string(place), "hook", text) },
 		Edit:           func(place adaptertest.Place, id, text string) { alice.Edit(string(place), id, text) },
+		Leave:          func(place adaptertest.Place) { alice.Leave(string(place)) },
+		TellsLeaving:   true,
 		Redeliver:      func(place adaptertest.Place, id string) { fake.Again(string(place), id) },
 		Strange:        func() { strange(fake) },
 		Acknowledged:   fake.Acknowledged,

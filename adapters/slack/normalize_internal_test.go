@@ -138,6 +138,8 @@ func TestNormalizeOthers(t *testing.T) {
 			event(adapters.EventReaction, "r:C0GEN:"+tsA+":U0ALICE:tada:"+tsB, "C0GEN", tsB, func(e *adapters.Event) { e.MessageID = tsA })},
 		"join": {wrapped(`{"type":"member_joined_channel","user":"U0ALICE","channel":"C0GEN","event_ts":"` + tsA + `"}`),
 			event(adapters.EventMember, "u:C0GEN:U0ALICE:joined:"+tsA, "C0GEN", tsA, func(e *adapters.Event) { e.Text = "joined" })},
+		"departure": {wrapped(`{"type":"member_left_channel","user":"U0ALICE","channel":"C0GEN","channel_type":"C","team":"T0TEAM","event_ts":"` + tsA + `"}`),
+			event(adapters.EventLeft, "u:C0GEN:U0ALICE:left:"+tsA, "C0GEN", tsA, nil)},
 		"new channel id": {wrapped(`{"type":"channel_id_changed","old_channel_id":"C0GEN","new_channel_id":"C0NEW","event_ts":"` + tsA + `"}`),
 			event(adapters.EventMigrate, "x:C0GEN:C0NEW", "C0GEN", tsA, func(e *adapters.Event) {
 				e.Sender, e.Sequence, e.MigratedTo = adapters.Sender{}, 0, place("C0NEW", "")

@@ -33,7 +33,7 @@ func normalizeReaction(outer callback, added bool, around facts) ([]adapters.Eve
 	return []adapters.Event{event}, nil
 }
 
-// normalizeMember: Text is "joined" or "left".
+// normalizeMember: of who joined, Text is "joined".
 func normalizeMember(outer callback, joined bool, around facts) ([]adapters.Event, error) {
 	m, err := decode[membership](outer.Event)
 	if err != nil {
@@ -42,13 +42,14 @@ func normalizeMember(outer callback, joined bool, around facts) ([]adapters.Even
 	if !isID(m.User) || !isID(m.Channel) {
 		return nil, errMalformed
 	}
-	event := around.base(adapters.EventMember, outer.TeamID, m.Channel, "")
+	event := around.base(adapters.EventLeft, outer.TeamID, m.Channel, "")
 	event.Direct = false
-	event.Text = "left"
+	change := "left"
 	if joined {
-		event.Text = "joined"
+		change = "joined"
+		event.Kind, event.Text = adapters.EventMember, change
 	}
-	event.ID = strings.Join([]string{"u", m.Channel, m.User, event.Text, m.EventTS}, ":")
+	event.ID = strings.Join([]string{"u", m.Channel, m.User, change, m.EventTS}, ":")
 	event.Sender = around.sender(m.User, "")
 	event.Sequence, event.Time = sequenceOf(m.EventTS), timeOf(m.EventTS)
 	return []adapters.Event{event}, nil

@@ -23,6 +23,7 @@ var (
 	_ adapters.Typer            = (*Adapter)(nil)
 	_ adapters.CommandRegistrar = (*Adapter)(nil)
 	_ adapters.Doctor           = (*Adapter)(nil)
+	_ adapters.Roll             = (*Adapter)(nil)
 )
 
 // APIURLDefault is Telegram's own Bot API server.

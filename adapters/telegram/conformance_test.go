@@ -63,6 +63,11 @@ func newWorld(t *testing.T) adaptertest.World {
 			chat, _ := parts(place)
 			p.alice.Edit(chat, number(id), text)
 		},
+		Leave: func(place adaptertest.Place) {
+			chat, _ := parts(place)
+			p.alice.Leave(chat)
+		},
+		TellsLeaving: true,
 		Redeliver:    func(_ adaptertest.Place, id string) { p.Duplicate(p.update(id)) },
 		Strange:      p.strange,
 		Acknowledged: p.acknowledged,

@@ -28,6 +28,8 @@ func (e *skippedError) Error() string { return "no event: " + e.Kind }
 //	r:<chat>:<message>:<date>:<update>  a reaction
 //	c:<query>                           a button
 //	j:<chat>:<date>:<update>            the bot's own membership
+//	l:<chat>:<user>:<date>              somebody left, or was put out; told as a
+//	                                    message, to administrators as an update too
 //	g:<old chat>:<new chat>             a migration, told twice by Telegram
 //
 // They need no update id where the happening has an id of its own, because
@@ -44,6 +46,8 @@ func normalize(u update, me self) (adapters.Event, error) {
 		return decoded(u, me, fromButton)
 	case "my_chat_member":
 		return decoded(u, me, fromMember)
+	case "chat_member":
+		return decoded(u, me, fromOthers)
 	}
 	return adapters.Event{}, &skippedError{Kind: u.Kind}
 }
@@ -72,6 +76,8 @@ func fromMessage(m message, u update, me self) (adapters.Event, error) {
 		return migration(m, m.Chat.ID, m.MigrateToChatID, me), nil
 	case m.MigrateFromChatID != 0:
 		return migration(m, m.MigrateFromChatID, m.Chat.ID, me), nil
+	case m.LeftChatMember != nil:
+		return departure(*m.Chat, *m.LeftChatMember, m.Date, me), nil
 	}
 	event := base(m, me)
 	event.Kind = adapters.EventMessage
@@ -227,7 +233,7 @@ func emptyMessage(body json.RawMessage) error {
 		return err
 	}
 	for _, kind := range []string{
-		"new_chat_members", "left_chat_member", "new_chat_title", "new_chat_photo", "delete_chat_photo",
+		"new_chat_members", "new_chat_title", "new_chat_photo", "delete_chat_photo",
 		"group_chat_created", "supergroup_chat_created", "channel_chat_created", "pinned_message",
 		"message_auto_delete_timer_changed", "forum_topic_created", "forum_topic_edited", "forum_topic_closed",
 		"forum_topic_reopened", "general_forum_topic_hidden", "general_forum_topic_unhidden",

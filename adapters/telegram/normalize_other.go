@@ -82,6 +82,30 @@ func fromMember(c memberUpdate, u update, me self) (adapters.Event, error) {
 	}, nil
 }
 
+// fromOthers is what an administrator is told of other members: that somebody
+// is not one any more.
+func fromOthers(c memberUpdate, _ update, me self) (adapters.Event, error) {
+	if c.Chat == nil {
+		return adapters.Event{}, errNoChat
+	}
+	if c.NewChatMember.User == nil || c.NewChatMember.inChat() {
+		return adapters.Event{}, &skippedError{Kind: "chat_member." + c.NewChatMember.Status, Known: true}
+	}
+	return departure(*c.Chat, *c.NewChatMember.User, c.Date, me), nil
+}
+
+// departure is somebody's who left a chat, or was put out of it.
+func departure(from chat, who user, date int64, me self) adapters.Event {
+	return adapters.Event{
+		Kind:    adapters.EventLeft,
+		ID:      fmt.Sprintf("l:%d:%d:%d", from.ID, who.ID, date),
+		Surface: surface(from, "", me),
+		Title:   title(from),
+		Sender:  sender(&who, nil, from, me),
+		Time:    unix(date),
+	}
+}
+
 // unknownFields names the fields of a message that are not part of every one,
 // at most three.
 func unknownFields(fields map[string]json.RawMessage) string {

@@ -26,7 +26,7 @@ const (
 )
 
 // allowedUpdates are the kinds of update that become events.
-const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post","message_reaction","callback_query","my_chat_member"]`
+const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post","message_reaction","callback_query","my_chat_member","chat_member"]`
 
 // poll receives until ctx ends or the token is refused. The offset is sent
 // once, as the confirmation of a batch that was taken whole: ids may restart

@@ -78,6 +78,7 @@ type message struct {
 	CaptionEntities   []entity        `json:"caption_entities"`
 	MigrateToChatID   int64           `json:"migrate_to_chat_id"`
 	MigrateFromChatID int64           `json:"migrate_from_chat_id"`
+	LeftChatMember    *user           `json:"left_chat_member"`
 	ForumTopicCreated json.RawMessage `json:"forum_topic_created"`
 	ForwardOrigin     *origin         `json:"forward_origin"`
 	ForwardDate       int64           `json:"forward_date"` // of servers that know no origin
@@ -117,10 +118,8 @@ type callbackQuery struct {
 }
 
 type memberUpdate struct {
-	Chat          *chat `json:"chat"`
-	From          *user `json:"from"`
-	Date          int64 `json:"date"`
-	NewChatMember struct {
-		Status string `json:"status"`
-	} `json:"new_chat_member"`
+	Chat          *chat      `json:"chat"`
+	From          *user      `json:"from"`
+	Date          int64      `json:"date"`
+	NewChatMember chatMember `json:"new_chat_member"`
 }

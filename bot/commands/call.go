@@ -44,7 +44,7 @@ func (c Call) surface() string { return c.Event.Surface.Key() }
 func (c Call) caller() conversations.Caller {
 	return conversations.Caller{
 		Caller: sessions.Caller{User: c.User, Owner: c.Role == routing.Owner, Namespace: c.Namespace},
-		Name:   "chat", At: c.surface(), In: c.Session,
+		Name:   "chat", At: c.surface(), Alone: c.Event.Direct, In: c.Session,
 	}
 }
 

@@ -136,6 +136,8 @@ func (c *Commands) words(call Call, code string) string {
 		return texts.ForkTooLong
 	case conversations.Forbidden:
 		return texts.Notice(routing.NoticeCommandRefused, call.Event.Sender.ID)
+	case conversations.Untold:
+		return texts.Untold
 	case linked:
 		return texts.Linked(call.User)
 	case linkWrong:
@@ -154,7 +156,7 @@ func (c *Commands) asInGroup(ctx context.Context, row row, call *Call) (refused 
 	if !call.Alone() || !row.changes || call.Role == routing.Owner && row.name != "new" {
 		return false, nil
 	}
-	record, err := c.held(ctx, *call)
+	record, err := c.bound(ctx, *call)
 	_, left := errors.AsType[*sessions.MovedError](err) // the command itself finds that, or its key
 	if left || errors.Is(err, sessions.ErrNotFound) || err == nil && record.Source.Type != sessions.Group {
 		return false, nil
@@ -163,7 +165,9 @@ func (c *Commands) asInGroup(ctx context.Context, row row, call *Call) (refused 
 		return false, err
 	}
 	if row.name == "new" {
-		_, err := c.Room.Detach(ctx, call.caller(), record.ID, call.surface())
+		by := call.caller()
+		by.Alone = false // who has left the group may leave its conversation too
+		_, err := c.Room.Detach(ctx, by, record.ID, call.surface())
 		if errors.Is(err, sessions.ErrNotFound) {
 			err = nil
 		}
@@ -173,9 +177,18 @@ func (c *Commands) asInGroup(ctx context.Context, row row, call *Call) (refused 
 	return call.Permission == routing.PermRefused, nil
 }
 
-// held is the record of the session that a command is about. MovedError: see
-// Call.Held.
+// held is the record of the session that a command is about, if the sender may
+// reach it. MovedError: see Call.Held.
 func (c *Commands) held(ctx context.Context, call Call) (sessions.Record, error) {
+	record, err := c.bound(ctx, call)
+	if err != nil {
+		return record, err
+	}
+	return c.Room.Get(ctx, call.caller(), record.ID)
+}
+
+// bound is held without asking who may reach it.
+func (c *Commands) bound(ctx context.Context, call Call) (sessions.Record, error) {
 	if call.Session != "" {
 		return c.Room.Get(ctx, call.caller(), call.Session)
 	}

@@ -19,6 +19,7 @@ const (
 	ResumeWhich   = "Which one? Write `/resume` and its number.\n\n"
 	NoSuchSession = "There is no such conversation of yours. /sessions lists them, `/sessions all` the older ones too."
 	DirectInGroup = "That is a direct conversation: it cannot go on where others read along."
+	Untold        = "I could not find out whether you are still in that group, so I do not go on with its conversation. Please try again in a moment."
 	NoSessions    = "You have no conversation here yet. Just write something."
 	NoSuchEntry   = "There is no such entry here. /tree shows those there are."
 	NameTooLong   = "A name is one line of at most 80 characters."

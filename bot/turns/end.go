@@ -75,7 +75,7 @@ func (t *Turn) answered(answer agent.Answer, note string) (sessions.CommitReques
 // copies adds an answer for the other surfaces of its session.
 func (t *Turn) copies(shown string, out *sessions.CommitRequest) error {
 	for _, surface := range t.Record.Surfaces {
-		if surface == t.Surface {
+		if surface == t.Surface || !showsTo(t.Record, surface) {
 			continue
 		}
 		rows, err := t.runner.Outbox.Rows(delivery.Text{Surface: surface, Text: shown, Format: adapters.Markdown})
@@ -89,6 +89,20 @@ func (t *Turn) copies(shown string, out *sessions.CommitRequest) error {
 		out.Deliveries = append(out.Deliveries, rows...)
 	}
 	return nil
+}
+
+// showsTo reports whether a session's answers may be copied to one of its
+// surfaces. Those of a group go where a group is, and to the gateway's own
+// places: whoever took them up in a chat of their own may have left the group.
+func showsTo(record sessions.Record, key string) bool {
+	if record.Source.Type != sessions.Group {
+		return true
+	}
+	surface, err := adapters.ParseSurface(key)
+	if err != nil || surface.Platform.Own() || surface.Crowd() != adapters.CrowdUnknown {
+		return err == nil && (surface.Platform.Own() || surface.Crowd() == adapters.CrowdGroup)
+	}
+	return record.Metadata[surface.Platform.Traits().ChatKey] == surface.Chat // where it began
 }
 
 // stopped is a turn that a person broke off: what there is of the answer stays

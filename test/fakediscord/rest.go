@@ -43,6 +43,7 @@ func (s *Server) routes() http.Handler {
 		"GET /applications/@me":                               s.getApplication,
 		"PUT /applications/{app}/commands":                    s.putCommands,
 		"GET /channels/{channel}":                             s.getChannel,
+		"GET /guilds/{guild}/members/{user}":                  s.getMember,
 		"POST /channels/{channel}/messages":                   s.postMessage,
 		"POST /channels/{channel}/typing":                     s.postTyping,
 		"POST /interactions/{interaction}/{token}/callback":   s.postCallback,

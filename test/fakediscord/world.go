@@ -1,6 +1,7 @@
 package fakediscord
 
 import (
+	"net/http"
 	"slices"
 	"time"
 )
@@ -66,6 +67,7 @@ type channel struct {
 type guild struct {
 	ID, Name string
 	members  int
+	people   map[string]bool // who has written there, and has not left
 }
 
 // world is all there is; guarded by Server.mu.
@@ -98,7 +100,7 @@ func (s *Server) NewUser(name string) User { return User{ID: s.id(), Name: name}
 
 // NewGuild makes a server with the bot on it, and returns its id.
 func (s *Server) NewGuild(name string) string {
-	g := &guild{ID: s.id(), Name: name, members: 2}
+	g := &guild{ID: s.id(), Name: name, members: 2, people: map[string]bool{}}
 	s.mu.Lock()
 	s.world.guilds = append(s.world.guilds, g)
 	s.mu.Unlock()
@@ -178,7 +180,11 @@ func (s *Server) Post(channelID string, author User, text string, options ...Opt
 	}
 	s.mu.Lock()
 	m.ID = s.idLocked(time.Now())
-	s.world.channels[channelID].messages = append(s.world.channels[channelID].messages, m)
+	c := s.world.channels[channelID]
+	c.messages = append(c.messages, m)
+	if g := s.world.guild(c.Guild); g != nil {
+		g.people[author.ID] = true
+	}
 	s.mu.Unlock()
 	s.emitMessage("MESSAGE_CREATE", m)
 	return m.ID
@@ -221,4 +227,35 @@ func (s *Server) Delete(channelID, id string) {
 	}
 	s.mu.Unlock()
 	s.Emit("MESSAGE_DELETE", data)
+}
+
+func (w *world) guild(id string) *guild {
+	for _, g := range w.guilds {
+		if g.ID == id {
+			return g
+		}
+	}
+	return nil
+}
+
+// Leave takes somebody off a server. A bot that did not ask for the events of
+// members is not told.
+func (s *Server) Leave(guild string, user User) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.world.guild(guild).people, user.ID)
+}
+
+func (s *Server) getMember(r *http.Request, _ []byte) (any, *apiError) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.world.guild(r.PathValue("guild"))
+	if g == nil {
+		return nil, unknown(10004, "Guild")
+	}
+	user := r.PathValue("user")
+	if !g.people[user] {
+		return nil, unknown(10007, "Member")
+	}
+	return map[string]any{"user": map[string]any{"id": user}, "roles": []any{}}, nil
 }

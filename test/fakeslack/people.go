@@ -3,7 +3,9 @@ package fakeslack
 import (
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -109,6 +111,7 @@ func (u *User) Say(channel, text string, extras ...Extra) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.channels[channel]
+	c.admit(u.ID)
 	m := &posted{TS: s.nextTSLocked(), User: u.ID, BotID: u.bot, Text: text}
 	event := s.messageEventLocked(c, m)
 	for _, extra := range extras {
@@ -217,10 +220,63 @@ func (u *User) Press(channel, ts, action, value string) {
 	})
 }
 
-// Join and leave of a channel.
+// Join makes the person a member of a channel.
 func (u *User) Join(channel string) {
 	s := u.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.channels[channel].admit(u.ID)
 	s.emitLocked(map[string]any{"type": "member_joined_channel", "user": u.ID, "channel": channel, "event_ts": s.nextTSLocked()})
+}
+
+// Leave takes the person out of a channel, as removing them does.
+func (u *User) Leave(channel string) {
+	u.Slip(channel)
+	s := u.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emitLocked(map[string]any{"type": "member_left_channel", "user": u.ID, "channel": channel, "channel_type": "C", "team": s.options.Team, "event_ts": s.nextTSLocked()})
+}
+
+// Slip takes the person out of a channel, and tells nobody.
+func (u *User) Slip(channel string) {
+	s := u.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.channels[channel]
+	c.members = slices.DeleteFunc(c.members, func(id string) bool { return id == u.ID })
+}
+
+func (c *channel) admit(user string) {
+	if !slices.Contains(c.members, user) {
+		c.members = append(c.members, user)
+	}
+}
+
+// usersConversations lists the channels that somebody is in: all public ones,
+// of the others those that the bot is in.
+func (s *Server) usersConversations(params url.Values) answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	user := params.Get("user")
+	if s.people[user] == nil {
+		return failure("user_not_found")
+	}
+	listed := []answer{}
+	for _, id := range slices.Sorted(maps.Keys(s.channels)) {
+		c := s.channels[id]
+		if c.kind != "im" && slices.Contains(c.members, user) && (c.kind == "channel" || slices.Contains(c.members, s.options.BotUser)) {
+			listed = append(listed, answer{"id": c.id, "name": c.name})
+		}
+	}
+	start, _ := strconv.Atoi(params.Get("cursor"))
+	limit, err := strconv.Atoi(params.Get("limit"))
+	if err != nil || limit < 1 || limit > 999 {
+		return failure("invalid_limit")
+	}
+	end, next := min(start+limit, len(listed)), ""
+	if end < len(listed) {
+		next = strconv.Itoa(end)
+	}
+	return answer{"ok": true, "channels": listed[min(start, end):end], "response_metadata": answer{"next_cursor": next}}
 }

@@ -39,6 +39,7 @@ func methods() map[string]method {
 		"chat.update":           {handle: (*Server).update, scope: "chat:write", args: "channel ts text blocks metadata link_names parse"},
 		"chat.delete":           {handle: (*Server).delete, scope: "chat:write", args: "channel ts"},
 		"users.info":            {handle: (*Server).usersInfo, scope: "users:read", args: "user include_locale"},
+		"users.conversations":   {handle: (*Server).usersConversations, scope: anyRead, args: "user types limit cursor exclude_archived team_id"},
 		"conversations.info":    {handle: (*Server).conversationsInfo, scope: anyRead, args: "channel include_locale include_num_members"},
 		"conversations.history": {handle: (*Server).history, scope: anyHistory, args: "channel cursor inclusive latest limit oldest include_all_metadata"},
 		"conversations.replies": {handle: (*Server).replies, scope: anyHistory, args: "channel ts cursor inclusive latest limit oldest include_all_metadata"},

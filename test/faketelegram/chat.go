@@ -10,13 +10,15 @@ type chatState struct {
 	refusal    *apiError // answers every send, e.g. blocked
 	lastIsBot  bool      // the bot was the last to speak
 	migratedTo int64
+	gone       map[int64]string // who is not in it any more, and their status
+	admin      bool             // the bot is an administrator
 }
 
 func (s *Server) addChatLocked(chat Chat) *chatState {
 	if state := s.chats[chat.ID]; state != nil {
 		return state
 	}
-	state := &chatState{chat: chat, nextID: 1, messages: map[int64]*Message{}, threads: map[int64]bool{}}
+	state := &chatState{chat: chat, nextID: 1, messages: map[int64]*Message{}, threads: map[int64]bool{}, gone: map[int64]string{}}
 	s.chats[chat.ID] = state
 	return state
 }

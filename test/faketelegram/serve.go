@@ -36,6 +36,7 @@ func methods() map[string]method {
 		"sendMessage":      {[]string{"chat_id", "message_thread_id", "text", "parse_mode", "entities", "link_preview_options", "disable_notification", "protect_content", "reply_parameters", "reply_markup"}, (*Server).sendMessage},
 		"editMessageText":  {[]string{"chat_id", "message_id", "text", "parse_mode", "entities", "link_preview_options", "reply_markup"}, (*Server).editMessageText},
 		"deleteMessage":    {[]string{"chat_id", "message_id"}, (*Server).deleteMessage},
+		"getChatMember":    {[]string{"chat_id", "user_id"}, (*Server).getChatMember},
 		"sendChatAction":   {[]string{"chat_id", "message_thread_id", "action"}, (*Server).sendChatAction},
 		"setMyCommands":    {[]string{"commands", "scope", "language_code"}, (*Server).setMyCommands},
 		"deleteMyCommands": {[]string{"scope", "language_code"}, (*Server).deleteMyCommands},

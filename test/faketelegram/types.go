@@ -60,6 +60,7 @@ type Message struct {
 	Document          *File     `json:"document,omitempty"`
 	Voice             *File     `json:"voice,omitempty"`
 	NewChatMembers    []Person  `json:"new_chat_members,omitempty"`
+	LeftChatMember    *Person   `json:"left_chat_member,omitempty"`
 	ForumTopicCreated *struct{} `json:"forum_topic_created,omitempty"`
 	MigrateToChatID   int64     `json:"migrate_to_chat_id,omitempty"`
 	MigrateFromChatID int64     `json:"migrate_from_chat_id,omitempty"`

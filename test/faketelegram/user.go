@@ -49,6 +49,7 @@ func (u *User) Send(chat int64, text string, options ...SendOptions) Posted {
 		o = options[0]
 	}
 	state := s.chats[chat]
+	delete(state.gone, u.ID)
 	message := s.newMessageLocked(state, &u.Person)
 	s.composeLocked(state, message, text, o)
 	posted := Posted{MessageID: message.MessageID}

@@ -63,6 +63,10 @@ func rows() []row {
 		}},
 		{"A message sent twice shows once", can(func(c adapters.Capabilities) bool { return c.IdempotentKey })},
 		{"A message of unknown fate is looked up", can(func(c adapters.Capabilities) bool { return c.CanLookUp })},
+		{"Can be asked who is in a group", func(a adapters.Adapter, _ adapters.Capabilities) string {
+			_, roll := a.(adapters.Roll)
+			return yes(roll)
+		}},
 		{"`gateway doctor` finds what makes it deaf", func(a adapters.Adapter, _ adapters.Capabilities) string {
 			_, doctor := a.(adapters.Doctor)
 			return yes(doctor)
