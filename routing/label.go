@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,6 +34,7 @@ const noName = "unknown"
 // Said is a message of a person, as its label needs it.
 type Said struct {
 	Name, ID        string // of the speaker: display name, and the platform's id
+	Namesake        bool   // another speaker has the same name: the id stands behind it
 	Group           bool   // it is read in a group's conversation
 	Directed        bool   // it is known to be meant for the bot
 	OwnerUndirected bool   // an owner spoke to nobody in particular
@@ -44,7 +46,8 @@ type Said struct {
 // Label is what the model reads of a message. In a group it begins with the
 // speaker, "[Alice] hello", and for an owner's message that is not directed at
 // the bot "[Alice] [not directed at you] hello"; in a direct chat it is the
-// text. Words of somebody else are marked everywhere, as in "[Alice] [forwarded
+// text. Of speakers with one name the platform's id tells who is who, as in
+// "[Alice] [telegram:7] hello". Words of somebody else are marked everywhere, as in "[Alice] [forwarded
 // from Bob] hello". What is stored and shown to people is the text alone.
 //
 // No sender can write a label, the prefix or the mark: names are neutralised by
@@ -57,7 +60,7 @@ func Label(said Said) string {
 	}
 	var out strings.Builder
 	if said.Group {
-		out.WriteString("[" + LabelName(said.Name, said.ID) + "] ")
+		out.WriteString(SpeakerLabel(said.Name, said.ID, said.Namesake) + " ")
 		if said.OwnerUndirected && !said.Directed {
 			out.WriteString(UndirectedPrefix + " ")
 		}
@@ -71,6 +74,28 @@ func Label(said Said) string {
 	}
 	escapeLabels(&out, said.Text)
 	return out.String()
+}
+
+// SpeakerLabel is the beginning of a label: who speaks.
+func SpeakerLabel(name, id string, namesake bool) string {
+	label := "[" + LabelName(name, id) + "]"
+	if namesake {
+		label += " [" + LabelName(id, "") + "]"
+	}
+	return label
+}
+
+// LookAlike is equal for names that pass for one another: it is their letters
+// and digits, in any case. A name without any passes for itself alone.
+func LookAlike(name, id string) string {
+	seen := LabelName(name, id)
+	spelt := strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, seen)
+	return cmp.Or(spelt, seen)
 }
 
 // LabelName makes a name safe inside a label: brackets of any script become

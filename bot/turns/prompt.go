@@ -13,29 +13,30 @@ import (
 
 // request is what the model reads for a turn. Pure.
 func request(record sessions.Record, surface string, persona string, now time.Time, read reading) agent.Request {
+	group := record.Source.Type == sessions.Group
+	here := speakersOf(read)
 	out := agent.Request{System: agent.SystemPrompt(agent.PromptInput{
-		Persona: persona, Now: now, Group: record.Source.Type == sessions.Group,
+		Persona: persona, Now: now, Group: group, Speakers: here.roles(),
 		BotName: wordOf(record.Metadata, texts.BotName), ChatTitle: wordOf(record.Metadata, texts.ChatTitle), Surface: surface,
 		Memory: record.WorkingMemory, Summary: read.summary, Forwarded: anyForwarded(read),
 	})}
-	group := record.Source.Type == sessions.Group
 	out.Messages = make([]agent.Message, 0, len(read.History)+1+len(read.Present))
 	for _, block := range read.History {
-		out.Messages = spoken(out.Messages, block, group)
+		out.Messages = here.spoken(out.Messages, block, group)
 	}
 	if len(read.Unheard) > 0 {
-		out.Messages = append(out.Messages, unheard(read.Unheard, group))
+		out.Messages = append(out.Messages, here.unheard(read.Unheard, group))
 	}
 	for _, block := range read.Present {
-		out.Messages = spoken(out.Messages, block, group)
+		out.Messages = here.spoken(out.Messages, block, group)
 	}
 	return out
 }
 
 // spoken appends a block as the model reads it.
-func spoken(out []agent.Message, block sessions.Block, group bool) []agent.Message {
+func (s speakers) spoken(out []agent.Message, block sessions.Block, group bool) []agent.Message {
 	if block.Unheard {
-		return append(out, unheard(block.Lines, group))
+		return append(out, s.unheard(block.Lines, group))
 	}
 	for _, line := range block.Lines {
 		m := line.Message
@@ -46,7 +47,7 @@ func spoken(out []agent.Message, block sessions.Block, group bool) []agent.Messa
 		case line.Entry.Type == sessions.EntryCustomMessage:
 			text = "(A program says:)\n" + text
 		case m.Role == sessions.RoleUser:
-			text = labelled(*m, group)
+			text = s.labelled(*m, group)
 		}
 		out = append(out, agent.Message{
 			Role: m.Role, Text: text, ToolCalls: m.ToolCalls, CallID: m.CallID, ToolName: m.ToolName, IsError: m.IsError,
@@ -56,10 +57,10 @@ func spoken(out []agent.Message, block sessions.Block, group bool) []agent.Messa
 }
 
 // unheard joins what people said among themselves into one message.
-func unheard(lines []sessions.Line, group bool) agent.Message {
+func (s speakers) unheard(lines []sessions.Line, group bool) agent.Message {
 	texts := make([]string, len(lines))
 	for i, line := range lines {
-		texts[i] = labelled(*line.Message, group)
+		texts[i] = s.labelled(*line.Message, group)
 	}
 	return agent.Message{Role: sessions.RoleUser, Text: strings.Join(texts, "\n")}
 }
@@ -69,7 +70,7 @@ func unheard(lines []sessions.Line, group bool) agent.Message {
 // prefix for an owner who spoke to nobody in particular. Logged-only lines of
 // others need no prefix: nothing answers them. What came with a message stands
 // behind its text, so that the text follows its label.
-func labelled(m sessions.Message, group bool) string {
+func (s speakers) labelled(m sessions.Message, group bool) string {
 	text := m.Text
 	if len(m.Attachments) > 0 {
 		text = strings.TrimSpace(text + "\n(with this came " + texts.Join(texts.Kinds(m.Attachments)) + ", which you cannot see)")
@@ -85,7 +86,7 @@ func labelled(m sessions.Message, group bool) string {
 		said.From = m.Forwarded.From
 	}
 	if m.Sender != nil {
-		said.Name, said.ID = m.Sender.Name, m.Sender.ID
+		said.Name, said.ID, said.Namesake = m.Sender.Name, m.Sender.ID, s.namesake(*m.Sender)
 	}
 	return routing.Label(said)
 }
