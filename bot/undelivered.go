@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -19,20 +20,21 @@ const undeliveredFor = 10 * time.Minute
 // elsewhere where and why. All parts of one answer are told of once, and a line
 // like these is never told of in its own place, so that none begets another. A
 // schedule tells of its own.
+//
+// What it says is in the outbox when it returns, or could not be stored within
+// the time of one call; that is logged.
 func (a *announcer) givenUp(life *life.Life, row sessions.Delivery, state sessions.DeliveryState, err error) {
 	if scheduler.IDOf(row.Session) != "" {
 		return
 	}
-	life.Spawn(func() {
-		if failed := a.tellGivenUp(life, row, state, err); failed != nil {
-			a.log.Error("that a message was given up could not be told", "surface", row.Surface, "delivery", row.ID, "error", failed)
-		}
-	})
-}
-
-func (a *announcer) tellGivenUp(life *life.Life, row sessions.Delivery, state sessions.DeliveryState, err error) error {
 	ctx, cancel := life.Call()
 	defer cancel()
+	if failed := a.tellGivenUp(ctx, row, state, err); failed != nil {
+		a.log.Error("that a message was given up could not be told", "surface", row.Surface, "delivery", row.ID, "error", failed)
+	}
+}
+
+func (a *announcer) tellGivenUp(ctx context.Context, row sessions.Delivery, state sessions.DeliveryState, err error) error {
 	surface, parsed := adapters.ParseSurface(row.Surface)
 	if parsed != nil {
 		return parsed

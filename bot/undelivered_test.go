@@ -8,6 +8,7 @@ import (
 	"parley/adapters"
 	"parley/agent"
 	"parley/bot/texts"
+	"parley/sessions"
 )
 
 // A reply that the platform refuses is not given up in the log alone: its chat
@@ -38,6 +39,34 @@ func TestAReplyThatIsGivenUpIsToldInItsChatAndToAnOwner(t *testing.T) {
 	if strings.Join(chats, " ") != "member owner" && strings.Join(chats, " ") != "owner member" {
 		t.Errorf("told in %q: %q", chats, s.platform.texts())
 	}
+}
+
+// The line that tells of it is stored before the row's end is: a process that
+// dies in between tells of it again, and once.
+func TestThatAReplyIsGivenUpIsStoredBeforeItIsGivenUp(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, on option) {
+		s := newStage(t, on)
+		s.talks("owner", "hello")
+		chat := s.talks("member", "hello")
+		surface := s.event("member", "", false).Surface.Key()
+		row := sessions.Delivery{ID: "d-1", Session: chat.ID, Entry: 2, Surface: surface}
+		err := &adapters.SendError{Kind: adapters.SendRefused, Reason: "no"}
+		for range 2 {
+			s.bot.announcer.givenUp(s.bot.life, row, sessions.DeliveryFailed, err)
+			for _, key := range []string{"undelivered:" + chat.ID + ":2:" + surface, "undelivered:" + chat.ID + ":2:" + surface + ":0"} {
+				on := surface
+				if strings.HasSuffix(key, ":0") {
+					on = s.event("owner", "", false).Surface.Key()
+				}
+				result, err := s.store.Enqueue(t.Context(), sessions.EnqueueRequest{Key: key, Deliveries: []sessions.NewDelivery{{Surface: on, Payload: []byte(`{}`)}}})
+				if err != nil || !result.Duplicate {
+					t.Errorf("%s is not stored: %+v, %v", key, result, err)
+				}
+			}
+		}
+		s.hears(texts.Undelivered)
+	})
 }
 
 // What cannot be told is not told of: no notice begets another.

@@ -22,7 +22,7 @@ type Config struct {
 	Log         *slog.Logger
 	// GivenUp is called when a row will not be sent again although it has
 	// not, or perhaps not, arrived; before that is stored, and perhaps more than
-	// once. err says why, as a *adapters.SendError.
+	// once. The lane waits for it: it is one call of the store long, at most. err says why, as a *adapters.SendError.
 	GivenUp func(row sessions.Delivery, state sessions.DeliveryState, err error)
 	// Ended is called when a row of a session will not be sent again.
 	Ended func(session string)
