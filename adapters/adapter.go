@@ -33,11 +33,22 @@ type Adapter interface {
 	Split(text string, format Format) []string
 
 	// Send delivers one message, in one attempt. An error is always a
-	// *SendError. ctx carries the deadline.
+	// *SendError. ctx carries the deadline, which lies within the right to send:
+	// no request of the attempt begins after it ([Late]).
 	Send(ctx context.Context, message Outgoing) (Receipt, error)
 
 	// Health answers without I/O.
 	Health() Health
+}
+
+// Late is context.DeadlineExceeded where ctx's deadline has passed by the clock.
+// A process that was frozen wakes up before the timers that end its contexts,
+// and must not send with a right that is another's by then.
+func Late(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // Typer is an adapter that can show that an answer is being written. Best

@@ -3,6 +3,7 @@ package adaptertest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -230,6 +231,26 @@ func checkLimit(s *stage, failed *adapters.SendError, global bool) {
 // hangFor is how long an answer is waited for that does not come. The request
 // has to be under way by then, on a busy machine too.
 const hangFor = 2 * time.Second
+
+// frozen is a context whose deadline has passed, and whose timer has not fired:
+// the process was frozen until now.
+type frozen struct{ context.Context }
+
+func (frozen) Deadline() (time.Time, bool) { return time.Now().Add(-time.Second), true }
+
+// testSendLate: nothing is sent after the deadline, also where only the clock
+// knows that it has passed; it is known not to be sent.
+func testSendLate(s *stage) {
+	r := s.run(nil)
+	surface := r.say(s.Group, "where").Surface
+	_, err := r.Send(frozen{s.t.Context()}, adapters.Outgoing{Surface: surface, Text: "too late", DeliveryID: "late-1"})
+	if err == nil || adapters.AsSendError(err).Kind != adapters.SendUnavailable {
+		s.t.Errorf("a late message ends with %v", err)
+	}
+	if shown := s.Shown(s.Group); slices.Contains(shown, "too late") {
+		s.t.Errorf("shown: %q", shown)
+	}
+}
 
 // testSendTimeout: when no answer comes in time, it is not known what became
 // of the message.

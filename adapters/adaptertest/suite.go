@@ -33,6 +33,7 @@ func Run(t *testing.T, world func(t *testing.T) World) {
 		"ReplyToNothing":    testReplyToNothing,
 		"SendFaults":        testSendFaults,
 		"SendTimeout":       testSendTimeout,
+		"SendLate":          testSendLate,
 		"SendUnreachable":   testSendUnreachable,
 		"Deaf":              testDeaf,
 		"Revoked":           testRevoked,

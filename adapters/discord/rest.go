@@ -15,6 +15,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"parley/adapters"
 	"parley/internal/secret"
 	"parley/internal/transport"
 )
@@ -49,6 +50,9 @@ const userAgent = "DiscordBot (https://github.com/bwmarrin/discordgo, v" + disco
 // answer into out unless that is nil. An error is always an *apiError. limits
 // is what Discord said of the route's rate limit, also with an error.
 func (c *restClient) call(ctx context.Context, method, path string, body, out any) (limits rateLimit, err error) {
+	if err := adapters.Late(ctx); err != nil {
+		return limits, &apiError{unsent: true, reason: err.Error(), err: err}
+	}
 	var encoded []byte
 	if body != nil {
 		encoded, err = json.Marshal(body)

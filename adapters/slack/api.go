@@ -16,6 +16,7 @@ import (
 
 	slackapi "github.com/slack-go/slack"
 
+	"parley/adapters"
 	connection "parley/internal/transport"
 )
 
@@ -59,6 +60,9 @@ func (e *callError) Unwrap() error { return e.Err }
 // make a delivered message one of unknown fate; and because they have no
 // client_msg_id.
 func (a *Adapter) call(ctx context.Context, method string, values url.Values, out any) (http.Header, error) {
+	if err := adapters.Late(ctx); err != nil {
+		return nil, &callError{Err: err}
+	}
 	var written atomic.Bool
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn:      func(httptrace.GotConnInfo) { written.Store(false) }, // also when the transport tries again, which it does only unsent

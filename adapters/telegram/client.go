@@ -16,6 +16,7 @@ import (
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
+	"parley/adapters"
 	"parley/internal/secret"
 	connection "parley/internal/transport"
 )
@@ -74,6 +75,9 @@ func (e *statusError) Error() string {
 // call makes one request and decodes its result into result, unless nil. An
 // error is a *callError.
 func (c *client) call(ctx context.Context, timeout time.Duration, method string, params tgbotapi.Params, result any) error {
+	if err := adapters.Late(ctx); err != nil {
+		return &callError{Method: method, Err: err}
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	doer := &doer{ctx: ctx, client: c}

@@ -13,7 +13,8 @@ import (
 // Send implements [adapters.Adapter]. Two refusals after which the message is
 // certainly not sent are answered by sending it again at once: formatted text
 // that Telegram refuses for anything but the place goes as plain text, and a
-// topic that is gone becomes the chat itself.
+// topic that is gone becomes the chat itself. Each request begins within ctx's
+// deadline, so all of them within the right to send.
 func (a *Adapter) Send(ctx context.Context, message adapters.Outgoing) (adapters.Receipt, error) {
 	to, err := targetOf(message.Surface, a.Account())
 	if err != nil {

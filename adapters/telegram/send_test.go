@@ -47,6 +47,38 @@ func TestSends(t *testing.T) {
 	}
 }
 
+// thawed is a context whose deadline has passed once the first request was
+// answered, and whose timer has not fired.
+type thawed struct {
+	context.Context
+	server *faketelegram.Server
+}
+
+func (c thawed) Deadline() (time.Time, bool) {
+	for _, call := range c.server.Calls("sendMessage") {
+		if call.Code != 0 {
+			return time.Now().Add(-time.Second), true
+		}
+	}
+	return time.Now().Add(time.Minute), true
+}
+
+// A message that is sent another way after a refusal is not sent so when the
+// right to send may have passed to another process meanwhile.
+func TestTheSecondRequestOfASendIsWithinItsDeadline(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.server.User(5, "Alice", "").DM()
+	r.server.Fail("sendMessage", faketelegram.Fault{Kind: faketelegram.Refused, Code: 400, Text: "Bad Request: can't parse entities: odd"})
+	_, err := r.adapter.Send(thawed{r.ctx, r.server}, adapters.Outgoing{Surface: to(5), Text: "**b**"})
+	if err == nil || adapters.AsSendError(err).Kind != adapters.SendUnavailable {
+		t.Errorf("it ends with %v", err)
+	}
+	if calls := r.server.Calls("sendMessage"); len(calls) != 1 || len(r.server.Sent(5)) != 0 {
+		t.Errorf("%d requests, sent %+v", len(calls), r.server.Sent(5))
+	}
+}
+
 func TestSendFallsBackOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
