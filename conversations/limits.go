@@ -50,6 +50,9 @@ func CheckOwnID(by Caller, id string) error {
 	if err := sessions.CheckID(id); err != nil {
 		return err
 	}
+	if !oneLine(id) {
+		return &sessions.InvalidError{What: "session id", Why: "it must not contain control characters or changes of the writing direction"}
+	}
 	for _, prefix := range []string{"schedule:", "sub:", "flow:"} {
 		if strings.HasPrefix(id, prefix) {
 			return reserved(prefix)

@@ -324,6 +324,20 @@ func TestOnlyTheGatewayMakesItsOwnIDs(t *testing.T) {
 	}
 }
 
+func TestANewIDIsShownAsItIs(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	for _, odd := range []string{"api:a\u009bb", "api:a\u202eb"} {
+		if _, invalid := errors.AsType[*sessions.InvalidError](conversations.CheckOwnID(owner, odd)); !invalid {
+			t.Errorf("%q is taken", odd)
+		}
+		header := `{"type":"session","version":3,"id":"` + odd + `","timestamp":"2026-01-02T03:04:05.000Z"}` + "\n"
+		if result, err := r.Import(t.Context(), owner, strings.NewReader(header), false, ""); err == nil {
+			t.Errorf("%q is imported: %+v", odd, result)
+		}
+	}
+}
+
 func TestATranscriptIsImportedOncePerKey(t *testing.T) {
 	t.Parallel()
 	r := open(t)

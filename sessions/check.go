@@ -112,7 +112,7 @@ func (n NewSession) checkSurface(surface string) error {
 		return err
 	}
 	if bare := BareID(surface); bare != "" {
-		if err := CheckID(bare); err != nil {
+		if err := checkNewID(bare); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (n NewSession) checkSurface(surface string) error {
 
 func (n NewSession) checkRest() error {
 	if n.ID != "" {
-		if err := CheckID(n.ID); err != nil {
+		if err := checkNewID(n.ID); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"parley/internal/places"
@@ -28,6 +29,21 @@ func CheckID(id string) error {
 		if c := id[i]; c <= ' ' || c == 0x7f || c == '{' || c == '}' || c == '/' {
 			return &InvalidError{What: "session id", Why: "it must not contain white space, control characters, braces or slashes"}
 		}
+	}
+	return nil
+}
+
+// checkNewID refuses what cannot be the id of a new session: also what a
+// terminal or a page would not show as it is. Those that are there already can
+// still be read.
+func checkNewID(id string) error {
+	if err := CheckID(id); err != nil {
+		return err
+	}
+	if strings.ContainsFunc(id, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	}) {
+		return &InvalidError{What: "session id", Why: "it must not contain white space, control characters or changes of the writing direction"}
 	}
 	return nil
 }

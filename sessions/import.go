@@ -25,8 +25,14 @@ type Transcripts interface {
 
 // CheckImport refuses a record that cannot be imported.
 func CheckImport(r Record) error {
-	n := NewSession{ID: r.ID, Source: r.Source, UserID: r.UserID, WorkspaceID: r.WorkspaceID, Metadata: r.Metadata, Name: r.Name, Agent: r.Agent}
-	if err := n.Check(); err != nil {
+	if r.ID == "" {
+		return &InvalidError{What: "session", Why: "it needs an id"}
+	}
+	if err := CheckID(r.ID); err != nil {
+		return err
+	}
+	n := NewSession{Source: r.Source, UserID: r.UserID, WorkspaceID: r.WorkspaceID, Metadata: r.Metadata, Name: r.Name, Agent: r.Agent}
+	if err := n.checkRest(); err != nil {
 		return err
 	}
 	switch r.Source.Type {

@@ -11,6 +11,7 @@ import (
 func limitTests() []test {
 	return []test{
 		{"ids that cannot be are refused everywhere", limitIDs},
+		{"new ids can be shown", limitNewIDs},
 		{"a session needs a place of its own", limitSessions},
 		{"long keys are refused", limitKeys},
 		{"payloads are bounded and JSON", limitPayloads},
@@ -26,6 +27,19 @@ func limitTests() []test {
 // badIDs are no session ids.
 func badIDs() []string {
 	return []string{"", "a b", "a\nb", "a\x00b", "a\x7fb", "a{b}", "a/b", "a\xffb", strings.Repeat("x", sessions.IDMax+1), strings.Repeat("x", 10<<10)}
+}
+
+// limitNewIDs refuses ids that could not be shown as they are.
+func limitNewIDs(tr *trial) {
+	for _, odd := range []string{"api:a\u009bb", "api:a\u202eb", "api:a\u2066b", "api:a\u2028b", "api:a\u00a0b"} {
+		_, _, err := tr.store.Open(tr.ctx, sessions.NewSession{ID: odd})
+		tr.wantInvalid(err)
+		surface := strings.Replace(odd, ":", ":local:", 1)
+		_, err = tr.store.Post(tr.ctx, sessions.PostRequest{Surface: surface, Message: sessions.Message{Role: sessions.RoleUser, Text: "x"}})
+		tr.wantInvalid(err)
+		tr.imported(chatRecord(odd), chat()...) // as one that was there before
+		equal(tr, "id", tr.get(odd).ID, odd)
+	}
 }
 
 // badKeys cannot name anything.
