@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -48,6 +49,9 @@ func newPages() (*pages, error) {
 		return err
 	})
 	p.version = hex.EncodeToString(digest.Sum(nil))[:12]
+	for name, content := range p.assets { // modules name each other as the documents name them
+		p.assets[name] = bytes.ReplaceAll(content, []byte("{{assets}}"), []byte(p.version))
+	}
 	return p, err
 }
 
