@@ -187,6 +187,7 @@ func (b *Bot) newTurns() *turns.Runner {
 		Store: b.store, Model: b.config.Model, Outbox: b.outbox, Life: b.life, Metrics: b.metrics, Log: b.log, Replica: b.config.Replica,
 		Persona: b.config.Persona, Zone: b.config.Zone, Fanout: b.config.Fanout, Max: b.config.TurnsMax, Retry: b.config.Retry,
 		KindOf: b.schedules.kindOf, Admit: b.admit, Answered: b.checkpoints.Answered,
+		Empty: func(record sessions.Record, cause string) { b.announcer.emptyAnswer(b.life, record, cause) },
 	})
 }
 

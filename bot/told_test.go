@@ -1,9 +1,12 @@
 package bot
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"parley/adapters"
+	"parley/agent"
 	"parley/scheduler"
 	"parley/sessions"
 )
@@ -61,4 +64,44 @@ func TestOwnersAreToldWhoseverConversationTheirChatGoesOnWith(t *testing.T) {
 	s.saysInGroup("owner", "@bot hello all")
 	s.hears("@bot hello all")
 	s.wantTold("when the member has spoken there since", "owner")
+}
+
+// An empty answer is no answer and no silence. In a group an owner is told,
+// alone and once in a row; a person alone with the bot is told each time.
+func TestAnEmptyAnswerInAGroupIsToldToAnOwnerOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.talks("owner", "hello")
+	s.saysInGroup("owner", "@bot hello all")
+	s.hears("hello all")
+	s.idle("group")
+	empty := func(context.Context, agent.Request, func(string)) (agent.Answer, error) {
+		return agent.Answer{Text: " "}, nil
+	}
+	s.brain.answers(empty)
+	for _, text := range []string{"@bot one", "@bot two"} {
+		s.saysInGroup("member", text)
+		s.hears("empty answer in the group")
+		s.idle("group")
+	}
+	s.brain.answers(nil)
+	s.saysInGroup("member", "@bot three")
+	s.hears("@bot three")
+	s.idle("group")
+	s.brain.answers(empty)
+	s.saysInGroup("member", "@bot four")
+	s.says("member", "alone")
+	s.platform.until(t, "a second notice", func() bool {
+		return strings.Count(strings.Join(textsOf(s.platform.sent), "\n"), "empty answer in the group") == 2
+	})
+	s.idle("group")
+	s.idle("member")
+	s.end()
+	told := map[string]int{}
+	for _, sent := range s.platform.sent {
+		told[sent.Surface.Chat]++
+	}
+	if told["group"] != 2 || told["owner"] != 3 || told["member"] != 1 {
+		t.Errorf("told %v: %q", told, s.platform.texts())
+	}
 }

@@ -61,3 +61,19 @@ func (a *announcer) tellGivenUp(ctx context.Context, row sessions.Delivery, stat
 	}
 	return err
 }
+
+// emptyAnswer tells owners that the model had nothing to say in a group: once
+// until it answers there, which counts its turns on.
+func (a *announcer) emptyAnswer(life *life.Life, record sessions.Record, cause string) {
+	ctx, cancel := life.Call()
+	defer cancel()
+	owners, err := a.owners(ctx)
+	for i, owner := range owners {
+		if err == nil {
+			err = a.say(ctx, fmt.Sprintf("empty:%s:%d:%d", record.ID, record.TurnCount, i), sessions.DedupeFor, owner, texts.EmptyAnswer(record, cause))
+		}
+	}
+	if err != nil {
+		a.log.Error("that an answer was empty could not be told", "session", record.ID, "error", err)
+	}
+}

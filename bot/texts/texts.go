@@ -117,6 +117,11 @@ func NoSession(surface adapters.Surface) string {
 	return "No conversation here yet (`" + surface.Key() + "`). Just write something."
 }
 
+// EmptyAnswer tells an owner that the model had nothing to say in a group.
+func EmptyAnswer(record sessions.Record, cause string) string {
+	return "⚠ My language model gave an empty answer in the group conversation " + Code(record.ID) + ": " + Code(cause) + " Nobody there was told. I say so once, until it answers there."
+}
+
 // UndeliveredAt tells an owner of a message that did not arrive.
 func UndeliveredAt(surface, reason string) string {
 	return "⚠ A message to " + Code(surface) + " could not be delivered: " + Code(reason)

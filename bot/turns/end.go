@@ -41,7 +41,12 @@ func (t *Turn) end(ctx context.Context, answer agent.Answer, err error) (session
 	if failure.Kind == agent.KindFiltered {
 		answer = agent.Answer{} // what was withheld is not kept
 	}
-	return t.failed(failure.ForPeople(), failure.Error(), answer)
+	out, failed := t.failed(failure.ForPeople(), failure.Error(), answer)
+	if failed == nil && failure.Kind == agent.KindEmpty && t.Group {
+		out.Deliveries = nil // a bot with nothing to say says nothing
+		t.runner.Empty(t.Record, failure.Error())
+	}
+	return out, failed
 }
 
 // answered is a turn that ends with an answer, or in silence.

@@ -35,6 +35,9 @@ type Config struct {
 	// Admit says whether a claimed turn may run now. end is called when it is
 	// over; nil: it is handed back, and due again after wait. Nil: all may.
 	Admit func(*Turn) (end func(), wait time.Duration)
+	// Empty is called before a turn in a group ends because the model's answer
+	// was empty. Nobody there is told.
+	Empty func(record sessions.Record, cause string)
 	// Answered is called when a turn was answered. record is as it was at its
 	// claim. Nil: nobody is told.
 	Answered func(record sessions.Record)
