@@ -88,7 +88,7 @@ func (s *Store) Replay(ctx context.Context, id string) error {
 		if err != nil || code == "ok" {
 			return err
 		}
-		return r.refusal(code, "replay")
+		return r.refusal(code, "replay a dead letter")
 	})
 }
 

@@ -301,7 +301,7 @@ func (s *Store) Again(ctx context.Context, request sessions.AgainRequest) (*sess
 	case code == "due":
 		return nil, false, nil
 	case code != "turn":
-		return nil, false, r.refusal(code, "again")
+		return nil, false, r.refusal(code, "run the last turn again")
 	}
 	turn, err := s.turn(ctx, p, request.Session, nonce, r.list())
 	return turn, false, err

@@ -58,7 +58,7 @@ func (r *row) busy() bool { return r.open() || r.queued > 0 }
 // mayNote refuses a note that the session's state, or its leaf, does not allow.
 func (t *tx) mayNote(r *row, request sessions.NoteRequest) error {
 	if r.state == sessions.StateExpired || request.Steers() && r.busy() {
-		return r.refuse("note")
+		return r.refuse("write a note")
 	}
 	if request.IfVersion != nil && *request.IfVersion != r.version {
 		return sessions.ErrConflict

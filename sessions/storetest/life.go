@@ -231,13 +231,20 @@ func expireReadable(tr *trial) {
 			_, _, err := tr.store.Attach(tr.ctx, sessions.AttachRequest{Session: id, Surface: other, Revive: true})
 			return err
 		},
-		"detach": func() error { _, err := tr.store.Detach(tr.ctx, id, other); return err },
-		"again":  func() error { _, _, err := tr.store.Again(tr.ctx, sessions.AgainRequest{Session: id}); return err },
-		"replay": func() error { return tr.store.Replay(tr.ctx, letter) },
+		"detach":                  func() error { _, err := tr.store.Detach(tr.ctx, id, other); return err },
+		"run the last turn again": func() error { _, _, err := tr.store.Again(tr.ctx, sessions.AgainRequest{Session: id}); return err },
+		"replay a dead letter":    func() error { return tr.store.Replay(tr.ctx, letter) },
+		"write a note": func() error {
+			_, err := tr.store.Note(tr.ctx, sessions.NoteRequest{Session: id, Entries: []sessions.NewEntry{entry(sessions.EntryBranchSummary, "late")}})
+			return err
+		},
 	} {
 		err := try()
 		tr.Logf("%s: %v", name, err)
 		tr.wantExpired(err, id)
+		if state, ok := errors.AsType[*sessions.StateError](err); ok {
+			equal(tr, "what was attempted", state.Attempted, name)
+		}
 	}
 	tr.sameRecord("refused", tr.get(id), record)
 	tr.wantBranch(id, "question", "answer", "poison", "broken")
