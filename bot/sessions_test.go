@@ -9,6 +9,7 @@ import (
 	"parley/agent"
 	"parley/api"
 	"parley/bot/texts"
+	"parley/conversations"
 	"parley/sessions"
 )
 
@@ -166,8 +167,8 @@ func TestNameAndLabelsAreInTheLogAndNotInThePrompt(t *testing.T) {
 		expect(t, s.ask("member", "/label the answer"), "`e2` is labelled “the answer” now", "`/label e2` takes it off")
 		expect(t, s.ask("member", "/label e1 the question"), "`e1` is labelled")
 		expect(t, s.ask("member", "/label e99 nothing"), texts.NoSuchEntry)
-		expect(t, s.ask("member", "/name "+strings.Repeat("x", 90)), texts.NameTooLong)
-		expect(t, s.ask("member", "/name two\nlines"), texts.NameTooLong)
+		expect(t, s.ask("member", "/name "+strings.Repeat("x", 90)), conversations.CheckName("\n").Error())
+		expect(t, s.ask("member", "/name two\nlines"), conversations.CheckName("\n").Error())
 		tree := s.ask("member", "/tree")
 		expect(t, tree, "```\n", "e1", "[the question]", "[the answer]", "← here")
 		if s.record("member").Name != "Trip" {

@@ -24,7 +24,7 @@ type Definition struct {
 	Missed    Missed  `json:"missed,omitempty"`
 	Overlap   Overlap `json:"overlap,omitempty"`
 	Jitter    string  `json:"jitter,omitempty"`     // a firing is late by up to this
-	TimeLimit string  `json:"time_limit,omitempty"` // of one attempt; default TimeLimitDefault
+	TimeLimit string  `json:"time_limit,omitempty"` // of one attempt; default 10m
 
 	// By is who made it: an identity, ByConfig or ByOperator. Its firings have
 	// the maker's rights at that time.
@@ -69,19 +69,18 @@ const (
 
 // Limits of a definition.
 const (
-	IDMax            = 64
-	PromptMax        = 32 << 10 // bytes
-	TargetsMax       = 20
-	ToolsMax         = 50
-	NameMax          = 64 // of an agent or tool, in bytes
-	CronMax          = 256
-	EveryMin         = time.Second
-	EveryMinMember   = time.Minute // of those that members make
-	EveryMax         = 366 * day
-	JitterMax        = time.Hour
-	TimeLimitDefault = 10 * time.Minute
-	TimeLimitMin     = time.Second
-	TimeLimitMax     = day
+	IDMax          = 64
+	PromptMax      = 32 << 10 // bytes
+	TargetsMax     = 20
+	ToolsMax       = 50
+	NameMax        = 64 // of an agent or tool, in bytes
+	CronMax        = 256
+	EveryMin       = time.Second
+	EveryMinMember = time.Minute // of those that members make
+	EveryMax       = 366 * day
+	JitterMax      = time.Hour
+	TimeLimitMin   = time.Second
+	TimeLimitMax   = day
 	// YearsAhead is how far in the future a one-shot may lie.
 	YearsAhead = 10
 

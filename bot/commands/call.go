@@ -75,7 +75,6 @@ type Store interface {
 	sessions.Locks
 	sessions.Chats
 	Bound(ctx context.Context, surface string) (sessions.Record, error)
-	Get(ctx context.Context, id string) (sessions.Record, error)
 	OfferLink(ctx context.Context, identity string) (string, error)
 	TakeLink(ctx context.Context, code, identity string) (user sessions.User, merged string, err error)
 }

@@ -22,8 +22,6 @@ const (
 	Untold        = "I could not find out whether you are still in that group, so I do not go on with its conversation. Please try again in a moment."
 	NoSessions    = "You have no conversation here yet. Just write something."
 	NoSuchEntry   = "There is no such entry here. /tree shows those there are."
-	NameTooLong   = "A name is one line of at most 80 characters."
-	LabelTooLong  = "A label is one line of at most 200 bytes."
 	LabelHow      = "Write `/label` and what to call this place, or `/label e12` and what to call that entry. /tree shows the entries."
 	BranchHow     = "Write `/branch e12` to go back to that entry, or `/branch start` to before the first. /tree shows them."
 	ForkHow       = "Write `/fork` to copy the whole conversation, or `/fork e12` to copy it up to that entry. /tree shows them."

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"slices"
 	"testing"
 
 	"parley/sessions"
@@ -41,18 +40,6 @@ func Run(t *testing.T, open Open) {
 			}
 		})
 	}
-}
-
-// Names lists all tests of the suite as Run calls them.
-func Names() []string {
-	var names []string
-	for _, group := range groups() {
-		for _, test := range group.tests {
-			names = append(names, group.name+"/"+test.name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 type group struct {

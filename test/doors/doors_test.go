@@ -296,7 +296,8 @@ func chat(w *world, v verb) error {
 func worded(reply string) error {
 	for text, code := range map[string]conversations.Code{
 		texts.NoSuchSession: conversations.NotFound, texts.NoSuchEntry: conversations.NoEntry, texts.StillRunning: conversations.Running,
-		texts.Ended: conversations.Expired, texts.NameTooLong: conversations.Invalid, texts.LabelTooLong: conversations.Invalid,
+		texts.Ended:                           conversations.Expired,
+		conversations.CheckName("\n").Error(): conversations.Invalid, conversations.CheckLabel("\n").Error(): conversations.Invalid,
 	} {
 		if reply == text {
 			return &conversations.Refusal{Code: code, Detail: reply}

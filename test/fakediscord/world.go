@@ -144,17 +144,6 @@ func (s *Server) create(event string, c *channel) string {
 	return c.ID
 }
 
-// Refuse makes every message to a channel fail with an error of Discord's; a
-// status of 0 ends that.
-func (s *Server) Refuse(channel string, status, code int, text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.world.channels[channel].refuse = nil
-	if status != 0 {
-		s.world.channels[channel].refuse = &apiError{status: status, Code: code, Message: text}
-	}
-}
-
 // Messages are the bot's messages in a channel, oldest first.
 func (s *Server) Messages(channel string) []Message {
 	s.mu.Lock()
@@ -204,14 +193,6 @@ func (s *Server) Edit(channelID, id, text string) {
 	m := s.world.channels[channelID].find(id)
 	now := time.Now().UTC()
 	m.Text, m.Edited = text, &now
-	s.mu.Unlock()
-	s.emitMessage("MESSAGE_UPDATE", m)
-}
-
-// Unfurl is the update that Discord sends when it has added a preview.
-func (s *Server) Unfurl(channelID, id string) {
-	s.mu.Lock()
-	m := s.world.channels[channelID].find(id)
 	s.mu.Unlock()
 	s.emitMessage("MESSAGE_UPDATE", m)
 }

@@ -48,9 +48,6 @@ type Reply struct {
 // Text is an answer, a few words to the piece. Joined, the pieces are text.
 func Text(text string) Reply { return Reply{Pieces: fakemodel.Pieces(text)} }
 
-// Empty is a good answer that says nothing.
-func Empty() Reply { return Reply{} }
-
 // Calls is an answer that only calls tools.
 func Calls(calls ...ToolCall) Reply { return Reply{ToolCalls: calls} }
 

@@ -33,11 +33,6 @@ func (s *Server) Supergroup(id int64, title string) int64 {
 	return s.addChat(Chat{ID: id, Type: "supergroup", Title: title})
 }
 
-// Channel makes a channel and returns its id.
-func (s *Server) Channel(id int64, title string) int64 {
-	return s.addChat(Chat{ID: id, Type: "channel", Title: title})
-}
-
 // Forum makes a supergroup with topics and returns its id.
 func (s *Server) Forum(id int64, title string) int64 {
 	return s.addChat(Chat{ID: id, Type: "supergroup", Title: title, IsForum: true})
@@ -68,15 +63,6 @@ func (s *Server) CloseTopic(forum, thread int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.chats[forum].threads, thread)
-}
-
-// Kick removes the bot from a chat.
-func (s *Server) Kick(chat int64, by *User) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	state := s.chats[chat]
-	state.refusal = forbidden("bot was kicked from the " + state.chat.Type + " chat")
-	s.memberLocked(state, by, "member", "kicked")
 }
 
 // Join adds the bot to a chat.

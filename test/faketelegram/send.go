@@ -201,16 +201,6 @@ func (s *Server) deleteMessage(r request) (any, error) {
 	return true, nil
 }
 
-// Text is what a message reads now; false: it is not there (any more).
-func (s *Server) Text(chat, messageID int64) (string, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if state := s.chats[chat]; state != nil && state.messages[messageID] != nil {
-		return state.messages[messageID].Text, true
-	}
-	return "", false
-}
-
 func (s *Server) sendChatAction(r request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

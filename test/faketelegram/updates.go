@@ -195,14 +195,6 @@ func (s *Server) endPoll(mine chan struct{}) {
 	}
 }
 
-// Inject queues an update of any kind, if the bot asked for that kind. It
-// returns the update's id, 0 where it was not wanted.
-func (s *Server) Inject(kind string, payload any) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.injectLocked(kind, payload)
-}
-
 func (s *Server) injectLocked(kind string, payload any) int64 {
 	if !s.queue.wants(kind) {
 		return 0

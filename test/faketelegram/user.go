@@ -150,17 +150,6 @@ func (u *User) React(chat, messageID int64, emoji string) Posted {
 	return Posted{MessageID: messageID, UpdateID: id}
 }
 
-// Press presses a button with the given data below a message.
-func (u *User) Press(chat, messageID int64, queryID, data string) Posted {
-	s := u.server
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	id := s.injectLocked("callback_query", map[string]any{
-		"id": queryID, "from": u.Person, "message": s.chats[chat].messages[messageID], "chat_instance": "1", "data": data,
-	})
-	return Posted{MessageID: messageID, UpdateID: id}
-}
-
 // Block blocks the bot.
 func (u *User) Block() {
 	s := u.server
