@@ -116,14 +116,14 @@ func Copy(ctx context.Context, from, to sessions.Archive, options CopyOptions) e
 	return walk(ctx, from, options, func(items []sessions.Item) error { return to.Restore(ctx, items) })
 }
 
-// Measure counts what an archive holds. Dedupe keys that run out before
-// lasting are left out: of two stores that are measured one after the other,
+// Measure counts what an archive holds. Dedupe keys and locks that run out
+// before lasting are left out: of two stores that are measured one after the other,
 // one may have forgotten them.
 func Measure(ctx context.Context, archive sessions.Archive, lasting time.Time, options CopyOptions) (Tally, error) {
 	tally := Tally{}
 	err := walk(ctx, archive, options, func(items []sessions.Item) error {
 		for _, item := range items {
-			if item.Kind != ItemKey || keyLasts(item, lasting) {
+			if lasts(item, lasting) {
 				tally.add(item)
 			}
 		}
@@ -132,11 +132,18 @@ func Measure(ctx context.Context, archive sessions.Archive, lasting time.Time, o
 	return tally, err
 }
 
-func keyLasts(item sessions.Item, lasting time.Time) bool {
-	var key struct {
-		Until time.Time `json:"until"`
+func lasts(item sessions.Item, lasting time.Time) bool {
+	var end struct {
+		Until   time.Time `json:"until"`   // a key's
+		Expires time.Time `json:"expires"` // a lock's; zero: never
 	}
-	return json.Unmarshal(item.Body, &key) == nil && key.Until.After(lasting)
+	switch item.Kind {
+	case ItemKey:
+		return json.Unmarshal(item.Body, &end) == nil && end.Until.After(lasting)
+	case ItemLock:
+		return json.Unmarshal(item.Body, &end) == nil && (end.Expires.IsZero() || end.Expires.After(lasting))
+	}
+	return true
 }
 
 func walk(ctx context.Context, archive sessions.Archive, options CopyOptions, take func([]sessions.Item) error) error {

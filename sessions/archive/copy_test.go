@@ -134,6 +134,21 @@ func TestMeasureLeavesOutKeysThatRunOut(t *testing.T) {
 	}
 }
 
+func TestMeasureLeavesOutLocksThatRunOut(t *testing.T) {
+	t.Parallel()
+	lock := func(expires time.Time) sessions.Item {
+		body, err := json.Marshal(archive.LockItem{Name: "l", Data: "text", Expires: expires})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sessions.Item{Kind: archive.ItemLock, Body: body}
+	}
+	c := &crate{items: []sessions.Item{lock(logtest.Day()), lock(logtest.Day().Add(time.Second)), lock(time.Time{})}}
+	if tally := measured(t, c, archive.CopyOptions{}); tally.Items() != 2 {
+		t.Errorf("%v", tally)
+	}
+}
+
 func TestCopyEndsWhenItIsTold(t *testing.T) {
 	t.Parallel()
 	err := archive.Copy(t.Context(), filled(10), &crate{}, archive.CopyOptions{Batch: 3, Step: func(int64, string) error { return errKilled }})
