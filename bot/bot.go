@@ -167,7 +167,8 @@ func (b *Bot) newOutbox() *delivery.Outbox {
 		GivenUp: func(row sessions.Delivery, state sessions.DeliveryState, err error) {
 			b.announcer.givenUp(b.life, row, state, err)
 		},
-		Ended: func(session string) { b.schedules.look(session) }, Moved: b.movedWhileSending, Attempted: b.metrics.Attempted,
+		Ended: func(session string) { b.schedules.look(session) }, Moved: b.movedWhileSending,
+		Attempted: b.metrics.Attempted, PutBack: b.metrics.PutBack,
 	})
 }
 

@@ -9,9 +9,6 @@ import (
 const (
 	// RenewEvery is how often a worker should renew its leases.
 	RenewEvery = LeaseFor / 3
-	// FenceFresh is how long a store's last answer to a lease holder serves
-	// as the check that the lease is still its own.
-	FenceFresh = LeaseFor / 12
 	// AttemptsMax is how often a turn is begun before its worker parks it.
 	AttemptsMax = 3
 	// TailMax is how many of the newest entries a claim returns at most, to a

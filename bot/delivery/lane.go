@@ -13,6 +13,21 @@ import (
 	"parley/sessions"
 )
 
+// How long a lane may be used to send. It is held for laneFor by the store's
+// clock, which began at the earliest when the store was asked. What is left
+// behind rightFor is for a request that is on its way, and for clocks that run
+// unlike.
+const (
+	rightFor = laneFor - laneFor/4
+	rightMin = sendTimeout / 4 // with less left no send begins
+)
+
+// right is until when a lane that was asked for at a time may be used.
+func right(asked time.Time) time.Time { return asked.Add(rightFor) }
+
+// mayBegin reports whether enough of a right is left to begin a send.
+func mayBegin(asked time.Time) bool { return time.Until(right(asked)) >= rightMin }
+
 // How often a receipt is tried to be stored.
 const (
 	receiptTries = 4
@@ -24,12 +39,21 @@ const (
 func (o *Outbox) sendLane(row sessions.Delivery, asked time.Time) {
 	for next := &row; next != nil; {
 		fault.Here(fault.BeforeSend)
-		if time.Since(asked) > sessions.FenceFresh {
+		if !mayBegin(asked) {
+			o.Log.Warn("a message was put back: the right to send it was too old by the time it came to it", "surface", next.Surface, "delivery", next.ID, "asked_ago", time.Since(asked).Round(time.Millisecond))
+			o.PutBack(*next)
 			next, asked = o.settle(putBack(*next))
 			continue
 		}
 		next, asked = o.settle(o.attempt(*next, asked))
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // putBack gives a row back untried and asks for the lane's first row again: the
@@ -48,9 +72,9 @@ func (o *Outbox) attempt(row sessions.Delivery, asked time.Time) sessions.Settle
 	if err != nil {
 		return o.decided(row, fate(row, adapters.Receipt{}, err, adapters.Capabilities{}, pause.Jitter()), err)
 	}
-	ctx, cancel := context.WithTimeout(o.Life.Sending, sendTimeout)
-	defer cancel()
 	began := time.Now()
+	ctx, cancel := context.WithDeadline(o.Life.Sending, earlier(began.Add(sendTimeout), right(asked)))
+	defer cancel()
 	var receipt adapters.Receipt
 	err = guard.Run(o.Log, "a delivery", func() (err error) {
 		receipt, err = o.transmit(ctx, adapter, message, asked)
@@ -75,12 +99,12 @@ func (o *Outbox) decided(row sessions.Delivery, out sessions.Settlement, err err
 }
 
 // transmit sends a message, and at once again where its chat turns out to have
-// moved, if the store's answer still holds.
+// moved, if the right still holds.
 func (o *Outbox) transmit(ctx context.Context, adapter adapters.Adapter, message adapters.Outgoing, asked time.Time) (adapters.Receipt, error) {
 	receipt, err := adapter.Send(ctx, message)
 	if moved := movedTo(receipt, err); moved != (adapters.Surface{}) {
 		o.Moved(ctx, message.Surface, moved)
-		if err != nil && time.Since(asked) <= sessions.FenceFresh {
+		if err != nil && mayBegin(asked) && adapters.Late(ctx) == nil {
 			message.Surface = moved
 			receipt, err = adapter.Send(ctx, message)
 		}

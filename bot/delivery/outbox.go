@@ -32,6 +32,9 @@ type Config struct {
 	// Attempted is called after each attempt: err is nil when it was sent,
 	// state what became of the row.
 	Attempted func(row sessions.Delivery, began time.Time, state sessions.DeliveryState, err error)
+	// PutBack is called when a row is given back untried, because too much of
+	// the lane's lease has passed.
+	PutBack func(row sessions.Delivery)
 }
 
 // Outbox makes rows and sends them. Its methods may be called from any

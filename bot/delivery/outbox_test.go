@@ -44,6 +44,7 @@ func newOutbox(p *platform) *Outbox {
 		GivenUp:   func(sessions.Delivery, sessions.DeliveryState, error) {},
 		Moved:     func(context.Context, adapters.Surface, adapters.Surface) {},
 		Attempted: func(sessions.Delivery, time.Time, sessions.DeliveryState, error) {},
+		PutBack:   func(sessions.Delivery) {},
 	})
 }
 
@@ -60,8 +61,8 @@ func TestOnlyLocalSurfacesNeedNoOutbox(t *testing.T) {
 	}
 }
 
-// What is sent to a chat's new id begins on a fresh answer of the store too.
-func TestASendToAMovedChatBeginsOnAFreshAnswer(t *testing.T) {
+// What is sent to a chat's new id begins within the same right.
+func TestASendToAMovedChatBeginsWithinTheRight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		moved := adapters.Surface{Platform: adapters.Telegram, Account: "77", Chat: "new"}
@@ -71,7 +72,7 @@ func TestASendToAMovedChatBeginsOnAFreshAnswer(t *testing.T) {
 			}
 			return &adapters.SendError{Kind: adapters.SendMoved, MovedTo: moved}
 		}}
-		o, slow := newOutbox(p), 2*sessions.FenceFresh
+		o, slow := newOutbox(p), 2*rightFor
 		o.Moved = func(ctx context.Context, _, _ adapters.Surface) { pause.For(ctx, slow) }
 		row := sessions.Delivery{ID: "1", Attempt: 1, Surface: "telegram:77:old", Payload: []byte(`{"surface":"telegram:77:old","text":"hi"}`)}
 		if out := o.attempt(row, time.Now()); out.State != sessions.DeliveryPending || len(p.sent) != 0 {
@@ -82,4 +83,40 @@ func TestASendToAMovedChatBeginsOnAFreshAnswer(t *testing.T) {
 			t.Fatalf("sent %q: %+v", p.sent, out)
 		}
 	})
+}
+
+// slowStore takes receipts slowly, and has so many rows of one lane.
+type slowStore struct {
+	sessions.Outbox
+	takes time.Duration
+	rows  int
+}
+
+func (s *slowStore) Settle(ctx context.Context, settlement sessions.Settlement, _ sessions.Claimer) (*sessions.Delivery, error) {
+	row := settlement.Delivery
+	if settlement.State == sessions.DeliveryPending {
+		return &row, nil
+	}
+	pause.For(context.WithoutCancel(ctx), s.takes)
+	if s.rows--; s.rows == 0 {
+		return nil, nil //nolint:nilnil // the lane is empty
+	}
+	return &row, nil
+}
+
+// A slow store delays what is sent. Only where most of the lane's lease has
+// passed by the time of its answer, a message is put back, and that is counted.
+func TestASlowStoreDelaysAndStopsNothing(t *testing.T) {
+	t.Parallel()
+	for takes, wantPutBack := range map[time.Duration]int{500 * time.Millisecond: 0, 1200 * time.Millisecond: 0, 3 * time.Second: 0, rightFor: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			p, store, back := &platform{}, &slowStore{takes: takes, rows: 3}, 0
+			o := newOutbox(p)
+			o.Store, o.PutBack = store, func(sessions.Delivery) { back++ }
+			o.sendLane(sessions.Delivery{ID: "1", Attempt: 1, Surface: "telegram:77:5", Payload: []byte(`{"surface":"telegram:77:5","text":"hi"}`)}, time.Now())
+			if len(p.sent) != 3 || back != wantPutBack {
+				t.Errorf("calls of %s: %d sent, %d put back", takes, len(p.sent), back)
+			}
+		})
+	}
 }

@@ -121,14 +121,18 @@ const (
 	tokensWritten = "completion"
 )
 
-// attemptSent is the result of an attempt to deliver that succeeded.
-const attemptSent adapters.SendKind = "sent"
+// Results of an attempt to deliver that are no failure of the platform: it
+// succeeded, or it was not begun because too much of the lane's lease had passed.
+const (
+	attemptSent    adapters.SendKind = "sent"
+	attemptPutBack adapters.SendKind = "put_back"
+)
 
 func (m *Metrics) makeOutbox(in maker) {
 	remote := adapters.Joined()
 	m.attempts = pairsOf(in.counter("delivery_attempts_total", "Attempts to send a message, by result: sent, or why not.", "platform", "result"), remote,
 		[]adapters.SendKind{
-			attemptSent, adapters.SendRateLimited, adapters.SendUnavailable, adapters.SendUnknown, adapters.SendMoved,
+			attemptSent, attemptPutBack, adapters.SendRateLimited, adapters.SendUnavailable, adapters.SendUnknown, adapters.SendMoved,
 			adapters.SendGone, adapters.SendRefused, adapters.SendDenied,
 		})
 	m.deliveries = pairsOf(in.counter("deliveries_total", "Messages that left the outbox, by their end. unknown: given up without knowing whether people see them.", "platform", "state"), remote,
@@ -185,6 +189,13 @@ func (m *Metrics) Attempted(delivery sessions.Delivery, began time.Time, after s
 	}
 	if took, known := m.attemptTook[platform]; known {
 		took.Observe(time.Since(began).Seconds())
+	}
+}
+
+// PutBack counts a message that was given back untried.
+func (m *Metrics) PutBack(delivery sessions.Delivery) {
+	if m != nil {
+		m.attempts.inc(platformOf(delivery), attemptPutBack)
 	}
 }
 
