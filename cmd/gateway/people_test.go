@@ -110,7 +110,8 @@ func (m *machine) changesPeople(codes []string, runs bool) {
 func (m *machine) refusesPeople(answered string) {
 	m.t.Helper()
 	for line, want := range map[string]string{
-		"allow " + answered:            "`gateway people list` shows who does",
+		"allow ZZZZZZ":                 "`gateway people list` shows who does",
+		"block " + answered:            "`gateway people list` shows who does",
 		"block telegram:1":             "gateway: the configuration makes telegram:1 an owner, which is stronger; change it there\n",
 		"role telegram:8 king":         "gateway: a role is owner, member, guest or blocked, or empty to take it back\n",
 		"allow telegram:":              "telegram:",
@@ -119,6 +120,9 @@ func (m *machine) refusesPeople(answered string) {
 		"bloc telegram:8":              "did you mean `gateway people block`?",
 	} {
 		m.refuses(want, append([]string{"people"}, strings.Fields(line)...)...)
+	}
+	if out := m.did("", "people", "allow", answered); !strings.Contains(out, "has the role member now") {
+		m.t.Errorf("the same answer again: %q", out)
 	}
 }
 
