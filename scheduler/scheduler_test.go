@@ -112,7 +112,7 @@ func TestMissedFirings(t *testing.T) {
 			want(t, "silent", planned(runs, Silent), append([]string{}, tt.silent...))
 			want(t, "left out", planned(runs, Skipped), append([]string{}, tt.left...))
 			for _, run := range runs {
-				if run.Outcome == Skipped && tt.back == at("05 12:00:30") {
+				if run.Outcome == Skipped && tt.back.Equal(at("05 12:00:30")) {
 					want(t, "also left out", run.Missed, 2)
 				}
 				if run.Outcome == Silent && run.Planned.Equal(at("05 12:00:00")) {

@@ -190,17 +190,17 @@ func (w *writer) abandon(cause error) error {
 // failure, also a panic, is undone and kept in it; an error means that the transaction is lost.
 func (w *writer) run(o *operation, now int64, shared bool) error {
 	o.tx = &tx{ctx: context.Background(), statements: w.conn, now: now}
-	make := func() error {
+	attempt := func() error {
 		return guard.Run(w.log, "an operation of the store", func() error { return o.run(o.tx) })
 	}
 	if !shared {
-		o.err = make()
+		o.err = attempt()
 		return nil
 	}
 	if err := w.conn.exec("SAVEPOINT operation"); err != nil {
 		return err
 	}
-	if o.err = make(); o.err != nil {
+	if o.err = attempt(); o.err != nil {
 		if err := w.undo("ROLLBACK TO operation", o.err); err != nil {
 			return err
 		}

@@ -21,15 +21,15 @@ func main() {
 	only := flag.String("only", "", "only mutations whose promise or test matches this expression")
 	parallel := flag.Int("parallel", 2, "how many at a time")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *only, *parallel); err != nil {
+	if err := run(*only, *parallel); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only string, parallel int) error {
+func run(only string, parallel int) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	all, err := decode(list)
 	if err != nil {
 		return err

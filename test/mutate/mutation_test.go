@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,12 +67,7 @@ func matchesOne(t *testing.T, run string, names []string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
-		if pattern.MatchString(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, pattern.MatchString)
 }
 
 func TestWhatBecameOfAMutation(t *testing.T) {

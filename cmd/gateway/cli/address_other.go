@@ -4,5 +4,5 @@ package cli
 
 import "syscall"
 
-// addressInUse is why nothing can listen at an address that is taken.
-const addressInUse = syscall.EADDRINUSE
+// errAddressInUse is why nothing can listen at an address that is taken.
+const errAddressInUse = syscall.EADDRINUSE

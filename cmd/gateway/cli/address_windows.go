@@ -2,6 +2,6 @@ package cli
 
 import "syscall"
 
-// addressInUse is WSAEADDRINUSE: what Go calls EADDRINUSE is no error that
+// errAddressInUse is WSAEADDRINUSE: what Go calls EADDRINUSE is no error that
 // Windows gives.
-const addressInUse = syscall.Errno(10048)
+const errAddressInUse = syscall.Errno(10048)

@@ -15,7 +15,7 @@ func Explain(err error) string {
 	switch {
 	case errors.Is(err, sessions.ErrLocked):
 		return text + "; stop the other gateway, or give this one another store.url or data folder"
-	case errors.Is(err, addressInUse):
+	case errors.Is(err, errAddressInUse):
 		return text + "; stop what listens there, or set http.listen (GATEWAY_LISTEN) to another port"
 	case errors.Is(err, fs.ErrPermission):
 		return text + "; check who owns it and its permissions"
