@@ -46,10 +46,10 @@ func (b *Bot) takeIn(ctx context.Context, event adapters.Event) error {
 	if event.Kind == adapters.EventMigrate {
 		return b.migrate(ctx, event)
 	}
-	if event.Kind == adapters.EventLeft {
-		return rollOf(b.config).left(ctx, event)
-	}
 	err := guard.Run(b.log, "an event", func() error {
+		if event.Kind == adapters.EventLeft {
+			return rollOf(b.config).left(ctx, event)
+		}
 		_, err := b.handle(ctx, arrival{event: event})
 		return err
 	})
