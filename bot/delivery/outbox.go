@@ -10,8 +10,13 @@ import (
 	"parley/sessions"
 )
 
-// laneFor is how long a worker holds a lane.
-const laneFor = sessions.LeaseFor
+const (
+	laneFor = sessions.LeaseFor // how long a worker holds a lane
+	// startsIn is how long after the start lanes are left alone whose connection
+	// is not known yet: an attempt would fail, count, and make people wait for
+	// its pause. Later it is the pause that keeps the store from being asked.
+	startsIn = 10 * time.Second
+)
 
 // Config is what an Outbox is made of. Everything is required.
 type Config struct {
@@ -43,11 +48,12 @@ type Outbox struct {
 	Config
 	connections Connections
 	busy        *busy
+	began       time.Time
 }
 
 // New makes an Outbox that sends nothing yet.
 func New(config Config) *Outbox {
-	return &Outbox{Config: config, connections: config.Connections, busy: newBusy()}
+	return &Outbox{Config: config, connections: config.Connections, busy: newBusy(), began: time.Now()}
 }
 
 // Claimer takes lanes for new rows. It is nil once the gateway begins no more
@@ -83,10 +89,11 @@ func (o *Outbox) Say(ctx context.Context, key string, keyFor time.Duration, text
 }
 
 // Take claims a lane that is due and sends on it. sessions.ErrBusy: this
-// process sends on it already, or begins no more sends.
+// process sends on it already, begins no more sends, or has just started and
+// does not know the connection yet.
 func (o *Outbox) Take(ctx context.Context, lane string) error {
 	claimer := o.Claimer()
-	if claimer == nil || o.busy.sends(lane) {
+	if claimer == nil || o.busy.sends(lane) || o.starts(lane) {
 		return sessions.ErrBusy
 	}
 	asked := time.Now()
@@ -108,4 +115,10 @@ func (o *Outbox) Send(rows []sessions.Delivery, asked time.Time) {
 			o.sendLane(row, asked)
 		})
 	}
+}
+
+// starts reports whether a lane's connection may be there in a moment.
+func (o *Outbox) starts(lane string) bool {
+	adapter, surface := o.connections.Of(lane)
+	return adapter == nil && o.connections.learning(surface.Platform) && time.Since(o.began) < startsIn
 }

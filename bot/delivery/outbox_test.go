@@ -2,7 +2,9 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,4 +121,62 @@ func TestASlowStoreDelaysAndStopsNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// starting is a platform that learns which bot it is.
+type starting struct {
+	platform
+
+	known atomic.Bool
+}
+
+func (s *starting) Account() string {
+	if s.known.Load() {
+		return s.platform.Account()
+	}
+	return ""
+}
+
+// taking is a store whose lanes have a row each.
+type taking struct{ sessions.Outbox }
+
+func (taking) Take(_ context.Context, lane string, _ sessions.Claimer) (sessions.Delivery, error) {
+	return sessions.Delivery{ID: "1", Attempt: 2, Surface: lane, Payload: []byte(`{"surface":"` + lane + `","text":"hi"}`)}, nil
+}
+
+func (taking) Settle(context.Context, sessions.Settlement, sessions.Claimer) (*sessions.Delivery, error) {
+	return nil, nil //nolint:nilnil // the lane is empty
+}
+
+// What a start finds waiting is sent when the connection is there, and has not
+// failed before that.
+func TestAStartWaitsForItsConnections(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, failed := &starting{}, 0
+		o := newOutbox(&p.platform)
+		o.connections, o.Store = Connections{p}, taking{}
+		o.Attempted = func(_ sessions.Delivery, _ time.Time, _ sessions.DeliveryState, err error) {
+			if err != nil {
+				failed++
+			}
+		}
+		if err := o.Take(t.Context(), "telegram:77:5"); !errors.Is(err, sessions.ErrBusy) {
+			t.Fatalf("taken before the connection is there: %v", err)
+		}
+		p.known.Store(true)
+		if err := o.Take(t.Context(), "telegram:77:5"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(p.sent) != 1 || failed != 0 {
+			t.Fatalf("%d sent, %d attempts failed", len(p.sent), failed)
+		}
+		p.known.Store(false) // a platform that stays away is asked for with pauses
+		<-time.After(startsIn)
+		if err := o.Take(t.Context(), "telegram:77:5"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+	})
 }
