@@ -23,7 +23,7 @@ const (
 )
 
 // runMax bounds a whole run.
-const runMax = 15 * time.Minute
+const runMax = 30 * time.Minute
 
 // options are what a run is asked for.
 type options struct {
