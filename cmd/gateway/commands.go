@@ -23,13 +23,19 @@ func (p *program) rootCommand() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
-		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
+	}
+	// The library's own flag prints through text/template.
+	version := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(command *cobra.Command, _ []string) error {
+		if *version {
+			_, err := fmt.Fprintln(p.Out, p.Version)
+			return err
+		}
+		return command.Help()
 	}
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; `%s --help` lists what there is", err, command.CommandPath())}
 	})
-	root.Version = p.Version
-	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().StringVar(&flags.File, "config", "", "configuration file (default: "+config.FileDefault+", if it is there)")
 	root.PersistentFlags().BoolVar(&flags.AsJSON, "json", false, "print JSON")
 	root.AddCommand(
