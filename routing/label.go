@@ -34,7 +34,7 @@ const noName = "unknown"
 // Said is a message of a person, as its label needs it.
 type Said struct {
 	Name, ID        string // of the speaker: display name, and the platform's id
-	Namesake        bool   // another speaker has the same name: the id stands behind it
+	Speaker         string // who speaks, as [SpeakerLabel] says it; empty: made of Name and ID
 	Group           bool   // it is read in a group's conversation
 	Directed        bool   // it is known to be meant for the bot
 	OwnerUndirected bool   // an owner spoke to nobody in particular
@@ -58,9 +58,15 @@ func Label(said Said) string {
 	if !said.Group && !said.Forwarded {
 		return said.Text
 	}
+	speaker := said.Speaker
+	if said.Group && speaker == "" {
+		speaker = SpeakerLabel(said.Name, said.ID, false)
+	}
 	var out strings.Builder
+	out.Grow(len(speaker) + 1 + len(said.Text)) // most have nothing else
 	if said.Group {
-		out.WriteString(SpeakerLabel(said.Name, said.ID, said.Namesake) + " ")
+		out.WriteString(speaker)
+		out.WriteByte(' ')
 		if said.OwnerUndirected && !said.Directed {
 			out.WriteString(UndirectedPrefix + " ")
 		}

@@ -34,7 +34,7 @@ func request(record sessions.Record, surface string, persona string, now time.Ti
 }
 
 // spoken appends a block as the model reads it.
-func (s speakers) spoken(out []agent.Message, block sessions.Block, group bool) []agent.Message {
+func (s *speakers) spoken(out []agent.Message, block sessions.Block, group bool) []agent.Message {
 	if block.Unheard {
 		return append(out, s.unheard(block.Lines, group))
 	}
@@ -57,7 +57,7 @@ func (s speakers) spoken(out []agent.Message, block sessions.Block, group bool) 
 }
 
 // unheard joins what people said among themselves into one message.
-func (s speakers) unheard(lines []sessions.Line, group bool) agent.Message {
+func (s *speakers) unheard(lines []sessions.Line, group bool) agent.Message {
 	texts := make([]string, len(lines))
 	for i, line := range lines {
 		texts[i] = s.labelled(*line.Message, group)
@@ -70,7 +70,7 @@ func (s speakers) unheard(lines []sessions.Line, group bool) agent.Message {
 // prefix for an owner who spoke to nobody in particular. Logged-only lines of
 // others need no prefix: nothing answers them. What came with a message stands
 // behind its text, so that the text follows its label.
-func (s speakers) labelled(m sessions.Message, group bool) string {
+func (s *speakers) labelled(m sessions.Message, group bool) string {
 	text := m.Text
 	if len(m.Attachments) > 0 {
 		text = strings.TrimSpace(text + "\n(with this came " + texts.Join(texts.Kinds(m.Attachments)) + ", which you cannot see)")
@@ -86,7 +86,7 @@ func (s speakers) labelled(m sessions.Message, group bool) string {
 		said.From = m.Forwarded.From
 	}
 	if m.Sender != nil {
-		said.Name, said.ID, said.Namesake = m.Sender.Name, m.Sender.ID, s.namesake(*m.Sender)
+		said.Speaker = s.label(*m.Sender)
 	}
 	return routing.Label(said)
 }

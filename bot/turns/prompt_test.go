@@ -16,11 +16,11 @@ func TestACaptionFollowsItsLabel(t *testing.T) {
 		Role: sessions.RoleUser, Sender: &sessions.Sender{ID: "telegram:7", Name: "Alice"}, Group: true, Directed: true,
 		Text: "@parley_bot look", Attachments: []sessions.Attachment{{Kind: "photo"}},
 	}
-	if got, want := (speakers{}).labelled(photo, true), "[Alice] @parley_bot look\n(with this came photos, which you cannot see)"; got != want {
+	if got, want := (&speakers{}).labelled(photo, true), "[Alice] @parley_bot look\n(with this came photos, which you cannot see)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	photo.Text = ""
-	if got, want := (speakers{}).labelled(photo, true), "[Alice] (with this came photos, which you cannot see)"; got != want {
+	if got, want := (&speakers{}).labelled(photo, true), "[Alice] (with this came photos, which you cannot see)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
