@@ -149,6 +149,9 @@ func (o *Outbox) settle(receipt sessions.Settlement) (*sessions.Delivery, time.T
 }
 
 func (o *Outbox) logAttempt(row sessions.Delivery, out sessions.Settlement, err error) {
+	if err == nil && !o.Log.Enabled(o.Life.Sending, slog.LevelDebug) {
+		return
+	}
 	log := o.Log.With("surface", row.Surface, "session", row.Session, "delivery", row.ID, "attempt", row.Attempt)
 	switch {
 	case err == nil:

@@ -182,7 +182,7 @@ func (r *Runner) run(claimed *sessions.Turn, written []sessions.Entry) (*session
 func (r *Runner) stored(turn *Turn, outcome sessions.Outcome, result sessions.CommitResult, began time.Time) {
 	r.Metrics.TurnEnded(began)
 	r.Cache.add(turn.Lease.Session, result.Entries)
-	r.Log.Info("turn ended", "session", turn.Lease.Session, "surface", turn.Surface, "outcome", outcome,
-		"messages", len(turn.Taken), "attempt", turn.Attempt, "took", time.Since(began))
+	r.Log.LogAttrs(r.Life.Sending, slog.LevelInfo, "turn ended", slog.String("session", turn.Lease.Session), slog.String("surface", turn.Surface),
+		slog.String("outcome", string(outcome)), slog.Int("messages", len(turn.Taken)), slog.Int("attempt", turn.Attempt), slog.Duration("took", time.Since(began)))
 	turn.kind.Stored(turn, result.Entries)
 }
