@@ -29,6 +29,7 @@ const (
 	programEvery = 100 * time.Millisecond // between two looks
 	programCall  = 5 * time.Second        // bounds one request
 	programReads = 100                    // entries in one look
+	programLooks = 25                     // after so many messages that were said without one
 )
 
 // placeFile is where a running gateway says where it listens.
@@ -144,7 +145,10 @@ func (p *outsider) connect() (*client.Client, error) {
 
 // speak says what waits, in order.
 func (p *outsider) speak(ctx context.Context, gateway *client.Client) error {
-	for p.waits() {
+	for n := 1; p.waits(); n++ {
+		if n%programLooks == 0 {
+			_ = p.look(ctx, gateway) // before what was answered is out of sight
+		}
 		p.mu.Lock()
 		text := p.queue[0]
 		p.mu.Unlock()
